@@ -1,0 +1,163 @@
+"""The library: DataFrames in, results out. Tables are neither read nor written here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from overlay_spark.algorithms.registry import find
+from overlay_spark.errors import InputError, VerificationError
+from overlay_spark.frames.components import sub_overlays, with_shared_topics
+from overlay_spark.frames.costs import from_units
+from overlay_spark.frames.graphs import choose_engine, topic_components
+from overlay_spark.frames.indexing import IndexedProblem, index_problem, with_ids
+from overlay_spark.frames.inputs import input_audits
+from overlay_spark.frames.lineage import Holder
+from overlay_spark.frames.metrics import figures, node_degrees, topic_shapes
+from overlay_spark.frames.solve_parts import solve_whole
+from overlay_spark.frames.verification import (
+    Findings,
+    broken_topic_audit,
+    indexed_links,
+    sides_of_broken_topics,
+    verify_links,
+)
+from overlay_spark.options import DesignOptions, Options
+from overlay_spark.problems import OverlayProblem
+from overlay_spark.results import Overlay, Verification
+from overlay_spark.tables import catalog
+from overlay_spark.tables.audit import Audit, faults_of
+
+Progress = Callable[[str], None]
+"""Told the name of each step as it begins."""
+
+
+def silent(step: str) -> None:
+    return None
+
+
+def design(
+    problem: OverlayProblem,
+    algorithm: str = "greedy",
+    engine: str = "auto",
+    options: Options | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Overlay:
+    """Compute an overlay in which every topic's nodes are connected, and prove that they are.
+
+    Raises InputError, with every fault of the given tables, before anything is computed. The result depends on the
+    tables, the options and the seed only.
+    """
+    options = options or Options()
+    chosen = find(algorithm)
+    DesignOptions(algorithm=chosen.name, engine=engine, seed=seed)  # refuses what is not an engine or a seed
+    components = choose_engine(problem.subscriptions.sparkSession, options.components.engine)
+    unit = options.costs.unit
+    holder = Holder()
+    try:
+        progress("check input")
+        _check(problem, unit)
+        progress("index")
+        indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
+        progress("solve")
+        solved = holder.hold(solve_whole(indexed, chosen.name, options))
+        facts = json.loads(solved.where("pick < 0").select("facts").collect()[0][0])
+        links = solved.where("pick >= 0")
+        named = holder.hold(_overlay_links(links, indexed, unit))
+        progress("verify")
+        _require_valid(named, indexed, components, unit, holder)
+        progress("measure")
+        shared = with_shared_topics(links.select("src", "dst", "cost"), indexed.node_topics)
+        limit = options.metrics.diameter_max_nodes
+        shapes = holder.hold(topic_shapes(indexed, sub_overlays(shared), limit))
+        degrees = holder.hold(node_degrees(indexed, links))
+        metrics = figures(links, shapes, degrees, indexed.n_nodes, unit)
+    except BaseException:
+        holder.release()
+        raise
+    return Overlay(
+        named,
+        shapes.join(indexed.topics, "topic").select(*_priced(catalog.OVERLAY_TOPICS.schema.names, "weighted_diameter", unit)),
+        degrees.select(*_priced(catalog.OVERLAY_NODES.schema.names, "weighted_degree", unit)),
+        metrics,
+        chosen.name,
+        "kernel",
+        {**facts, "components": components},
+        holder=holder,
+    )  # fmt: skip
+
+
+def verify(
+    problem: OverlayProblem, links: DataFrame, options: Options | None = None, progress: Progress = silent
+) -> Verification:
+    """Prove or refute an overlay: every topic connected, every link known, allowed, rightly priced and of use.
+
+    ``links`` needs the columns src, dst and cost; a pair may come in either orientation. Raises InputError where the
+    tables themselves cannot be used.
+    """
+    options = options or Options()
+    unit = options.costs.unit
+    engine = choose_engine(problem.subscriptions.sparkSession, options.components.engine)
+    holder = Holder()
+    try:
+        progress("check input")
+        given = _links_only(links)
+        _check(problem, unit, catalog.LINKS.audit(given))
+        progress("index")
+        indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
+        progress("verify")
+        found = verify_links(indexed_links(given, indexed, unit), indexed, engine, holder)
+    except BaseException:
+        holder.release()
+        raise
+    return Verification(not found.faults, found.broken_topics, found.faults, engine, holder)
+
+
+def _check(problem: OverlayProblem, unit: float, *more: Audit) -> None:
+    """Refuse tables with anything wrong, and say all of it."""
+    alone, together = input_audits(problem.subscriptions, problem.nodes, problem.costs, unit)
+    faults = faults_of([*alone, *more], together)
+    if faults:
+        raise InputError(faults)
+
+
+def _links_only(links: DataFrame) -> DataFrame:
+    wanted = catalog.LINKS.schema.names
+    return catalog.LINKS.conform(links.select(*[c for c in links.columns if c in wanted]))
+
+
+def _priced(columns: list[str], counted: str, unit: float) -> list[Column]:
+    """The columns, of which ``counted`` is turned from units into costs."""
+    return [from_units(F.col(c), unit).alias(c) if c == counted else F.col(c) for c in columns]
+
+
+def _overlay_links(links: DataFrame, indexed: IndexedProblem, unit: float) -> DataFrame:
+    """Solved links -> OVERLAY_LINKS."""
+    named = with_ids(links, indexed.nodes).withColumn("stage", F.lit("single"))
+    return named.select(*_priced(catalog.OVERLAY_LINKS.schema.names, "cost", unit))
+
+
+def _require_valid(links: DataFrame, indexed: IndexedProblem, engine: str, unit: float, holder: Holder) -> None:
+    """The independent check. Where listed links cannot connect a topic, that is the input's fault, and said so."""
+    checked = indexed_links(_links_only(links), indexed, unit)
+    found = verify_links(checked, indexed, engine, holder)
+    if not found.faults:
+        return
+    if found.topics_broken and len(found.faults) == 1 and indexed.link_costs is not None:
+        allowed = sub_overlays(with_shared_topics(indexed.link_costs, indexed.node_topics))
+        apart = sides_of_broken_topics(topic_components(indexed, allowed, engine, holder), indexed)
+        sentence = "Table 'link_costs' leaves {} List links between these sides, or remove the subscriptions."
+        if not found.broken_topics.exceptAll(apart).isEmpty():
+            raise _not_our_own(found)
+        raise InputError(faults_of([broken_topic_audit(apart, sentence)]))
+    raise _not_our_own(found)
+
+
+def _not_our_own(found: Findings) -> VerificationError:
+    return VerificationError(
+        "The computed overlay fails its own check and was not written; please report this. " + " ".join(found.faults)
+    )

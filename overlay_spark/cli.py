@@ -1,0 +1,291 @@
+"""The command line: ``overlay-spark design | verify | demo | algorithms``."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import overlay_spark
+from overlay_spark.errors import OptionError, OverlayError
+from overlay_spark.options import Options
+
+if TYPE_CHECKING:
+    from overlay_spark.jobs.demo import DemoResult
+    from overlay_spark.jobs.inputs import Inputs
+    from overlay_spark.jobs.progress import Steps
+    from overlay_spark.results import Overlay, Verification
+
+DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+
+REFERENCES = """\
+where tables are (REF):
+  delta:PATH     a Delta table in a folder or object store
+  parquet:PATH   Parquet files
+  csv:PATH       CSV files with a header line
+  table:NAME     a table of the catalog: table, schema.table or catalog.schema.table
+where results go (WHERE):
+  FOLDER         Delta tables in a folder, one sub-folder each
+  table:SCHEMA   tables of a catalog schema
+"""
+EXIT_CODES = """\
+exit codes:
+  0 done   1 refused or refuted   2 wrong flag or option   3 failed   130 interrupted
+"""
+DESIGN_EXAMPLE = """\
+example:
+  overlay-spark design --subscriptions csv:subscriptions.csv --link-costs csv:link_costs.csv --output overlay
+  (subscriptions.csv has the columns node_id,topic_id; link_costs.csv has src,dst,cost)
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; give back its exit code."""
+    parser = build_parser()
+    try:
+        given = parser.parse_args(arguments)
+    except SystemExit as stop:  # argparse has said why, or shown help
+        return int(stop.code or 0)
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("overlay_spark").setLevel(logging.INFO)
+    try:
+        return int(given.command(given))
+    except OverlayError as error:
+        print(f"overlay-spark: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("overlay-spark: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception:
+        logging.getLogger(__name__).exception("overlay-spark stopped on an error it does not know")
+        return FAILED
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="overlay-spark",
+        description="Which broker links to which: the cheapest links that keep every topic's brokers connected.",
+        epilog="Start with: overlay-spark demo\n\n" + EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"overlay-spark {overlay_spark.__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_design(commands)
+    _add_verify(commands)
+    _add_demo(commands)
+    listing = commands.add_parser("algorithms", help="list the algorithms and what each guarantees")
+    listing.set_defaults(command=_algorithms)
+    return parser
+
+
+def _command(commands: Any, name: str, function: Callable[..., int], summary: str, epilog: str) -> Any:
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=function)
+    parser.add_argument("--config", metavar="FILE", help="options as TOML; see conf/default.toml for all of them")
+    parser.add_argument(
+        "--set", metavar="SECTION.KEY=VALUE", action="append", default=[], help="set one option; wins over --config"
+    )
+    return parser
+
+
+def _add_problem_flags(parser: Any) -> None:
+    parser.add_argument("--subscriptions", metavar="REF", required=True, help="who wants what: node_id, topic_id")
+    parser.add_argument("--nodes", metavar="REF", help="the brokers: node_id, site; needed with --site-costs")
+    costs = parser.add_mutually_exclusive_group(required=True)
+    costs.add_argument("--link-costs", metavar="REF", help="links that may be used: src, dst, cost")
+    costs.add_argument("--site-costs", metavar="REF", help="cost between the sites of two nodes: site_a, site_b, cost")
+
+
+def _add_design(commands: Any) -> None:
+    summary = "compute an overlay, prove it and write it"
+    parser = _command(commands, "design", _design, summary, f"{DESIGN_EXAMPLE}\n{REFERENCES}\n{EXIT_CODES}")
+    _add_problem_flags(parser)
+    parser.add_argument("--output", metavar="WHERE", required=True, help="where the overlay's tables go")
+    parser.add_argument("--algorithm", metavar="A", help="by name (overlay-spark algorithms lists them; default greedy)")
+    parser.add_argument("--engine", metavar="E", help="auto or kernel (default auto)")
+    parser.add_argument("--seed", metavar="N", type=int, help="for algorithms that draw (default 0)")
+    parser.add_argument("--dry-run", action="store_true", help="compute and check everything, write nothing")
+
+
+def _add_verify(commands: Any) -> None:
+    summary = "prove or refute a stored overlay"
+    parser = _command(commands, "verify", _verify, summary, f"{REFERENCES}\n{EXIT_CODES}")
+    _add_problem_flags(parser)
+    parser.add_argument("--overlay", metavar="WHERE", required=True, help="where overlay_links is")
+    parser.add_argument("--dry-run", action="store_true", help="leave no row in the table runs")
+
+
+def _add_demo(commands: Any) -> None:
+    summary = "make a workload of ten cities, design its overlay, verify it and show what it saves"
+    parser = _command(commands, "demo", _demo, summary, EXIT_CODES)
+    parser.add_argument(
+        "--output", metavar="WHERE", default="overlay-demo", help="where the tables go (default: ./overlay-demo)"
+    )
+
+
+def _options(given: argparse.Namespace) -> Options:
+    """The configuration file, then --set, then the flags that have one meaning."""
+    options = Options.load(given.config, given.set)
+    flags = {name: getattr(given, name, None) for name in ("algorithm", "engine", "seed")}
+    return replace(
+        options, design=replace(options.design, **{name: v for name, v in flags.items() if v is not None})
+    )
+
+
+def _inputs(given: argparse.Namespace) -> Inputs:
+    from overlay_spark.jobs.inputs import Inputs
+    from overlay_spark.tables.references import Reference
+
+    if given.site_costs and not given.nodes:
+        raise OptionError("--site-costs needs --nodes, to know the site of each node.")
+    names = ("subscriptions", "nodes", "link_costs", "site_costs")
+    places = {name: getattr(given, name) for name in names}
+    return Inputs(**{name: Reference.parse(place) for name, place in places.items() if place})
+
+
+def _design(given: argparse.Namespace) -> int:
+    from overlay_spark.algorithms.registry import find
+    from overlay_spark.jobs.progress import Steps
+    from overlay_spark.tables.references import Destination
+
+    options, inputs, output, steps = _options(given), _inputs(given), Destination.parse(given.output), Steps()
+    find(options.design.algorithm)
+    with _session(options, steps) as spark:
+        from overlay_spark.jobs.design import run_design
+
+        overlay = run_design(spark, inputs, output, options, given.dry_run, steps)
+        steps.done()
+    _print_overlay(overlay)
+    print("Dry run: nothing was written." if given.dry_run else f"Written to {output}")
+    return DONE
+
+
+def _verify(given: argparse.Namespace) -> int:
+    from overlay_spark.jobs.progress import Steps
+    from overlay_spark.tables.references import Destination
+
+    options, inputs, overlay, steps = _options(given), _inputs(given), Destination.parse(given.overlay), Steps()
+    with _session(options, steps) as spark:
+        from overlay_spark.jobs.verify import run_verify
+
+        found = run_verify(spark, inputs, overlay, options, given.dry_run, steps)
+        steps.done()
+    return _print_verdict(found)
+
+
+def _demo(given: argparse.Namespace) -> int:
+    from overlay_spark.jobs.progress import Steps
+    from overlay_spark.tables.references import Destination
+
+    options, output, steps = _options(given), Destination.parse(given.output), Steps()
+    with _session(options, steps) as spark:
+        from overlay_spark.jobs.demo import run_demo
+
+        result = run_demo(spark, output, options, steps)
+        steps.done()
+    _print_demo(result, str(output))
+    return DONE if result.verification.ok else REFUSED
+
+
+def _algorithms(given: argparse.Namespace) -> int:
+    from overlay_spark.algorithms.registry import ALGORITHMS
+
+    for algorithm in ALGORITHMS:
+        print(f"{algorithm.name:14} {algorithm.paper_name:10} {algorithm.minimises}; {algorithm.guarantee}")
+    return DONE
+
+
+class _session:
+    """A Spark session for one command; one made here is stopped, one found running is left alone."""
+
+    def __init__(self, options: Options, steps: Steps):
+        self._options, self._steps = options, steps
+
+    def __enter__(self) -> Any:
+        self._steps("start Spark")
+        from overlay_spark.jobs.session import open_session, spark_version
+
+        spark_version()
+        from pyspark.sql import SparkSession
+
+        self._found = SparkSession.getActiveSession() is not None
+        self._spark = open_session(self._options.session, self._steps.say)
+        return self._spark
+
+    def __exit__(self, *error: object) -> None:
+        self._steps.done()
+        if not self._found:
+            self._spark.stop()
+
+
+def _print_overlay(overlay: Overlay) -> None:
+    m = overlay.metrics
+    _print_rows(
+        [
+            ("links", f"{m['links']:,}", f"for {m['nodes']:,} nodes and {m['topics']:,} topics"),
+            ("cost", f"{m['cost']:,.6g}", f"{overlay.algorithm}, {overlay.engine} engine"),
+            ("links a node", f"{m['average_degree']:.2f}", f"at most {m['max_degree']:,}"),
+            ("hops across a topic", *_diameter(m)),
+            ("verified", "yes", f"every topic connected, by {overlay.facts['components']} components"),
+        ]
+    )
+
+
+def _diameter(m: Any) -> tuple[str, str]:
+    if not m["topics_measured"]:
+        return "not measured", "every topic has more nodes than metrics.diameter_max_nodes"
+    return f"{m['average_diameter']:.2f}", f"at most {m['largest_diameter']:,}, over {m['topics_measured']:,} topics"
+
+
+def _print_verdict(found: Verification) -> int:
+    if found.ok:
+        print(f"The overlay is right: every topic is connected, every link is allowed and of use ({found.components}).")
+        return DONE
+    print("The overlay is refuted:")
+    for fault in found.faults:
+        print(f"- {fault}")
+    return REFUSED
+
+
+def _print_demo(result: DemoResult, output: str) -> None:
+    m, trees = result.metrics, result.trees
+    saved = 1 - m["cost"] / trees["cost"]
+    print(f"\n{m['nodes']} brokers in 10 cities, {m['topics']} topics; costs are milliseconds of round trip.\n")
+    _print_rows(
+        [
+            ("", "this overlay", "one spanning tree per topic"),
+            ("links", f"{m['links']:,}", f"{trees['links']:,}"),
+            ("cost of all links", f"{m['cost']:,.0f} ms", f"{trees['cost']:,.0f} ms"),
+            ("links a broker, average", f"{m['average_degree']:.1f}", f"{trees['average_degree']:.1f}"),
+            ("links a broker, most", f"{m['max_degree']}", f"{trees['max_degree']}"),
+            ("hops across a topic, average", f"{m['average_diameter']:.1f}", f"{trees['average_diameter']:.1f}"),
+            ("milliseconds across a topic", f"{m['average_weighted_diameter']:.0f}", f"{trees['average_weighted_diameter']:.0f}"),
+        ]
+    )  # fmt: skip
+    verdict = "yes" if result.verification.ok else "NO: " + " ".join(result.verification.faults)
+    print(f"\nCost saved: {saved:.0%}. Verified from the stored tables: {verdict}. Time: {result.seconds:.0f} s.")
+    flags = " ".join(
+        f"--{name.replace('_', '-')} delta:{output}/{name}" for name in ("subscriptions", "nodes", "site_costs")
+    )
+    print(f"Tables: {output}/ (overlay_links is the overlay; runs says what was done)\n\nTry next:")
+    print(f"  overlay-spark verify {flags} --overlay {output}")
+    print(f"  overlay-spark design {flags} --algorithm fewest_links --output {output}-fewest")
+
+
+def _print_rows(rows: Sequence[tuple[str, str, str]]) -> None:
+    widths = [max(len(row[i]) for row in rows) for i in range(2)]
+    for label, value, note in rows:
+        print(f"  {label:{widths[0]}}  {value:>{widths[1]}}  {note}".rstrip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

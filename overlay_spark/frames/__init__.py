@@ -1,0 +1,1 @@
+"""Overlay computation as DataFrame operations: no RDD, no JVM handle, nothing unbounded collected."""

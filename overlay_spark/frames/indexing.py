@@ -1,0 +1,121 @@
+"""Ids to dense whole numbers, in the order of the ids' UTF-8 bytes, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from overlay_spark.frames.costs import LinkCosts, ListedCosts, units
+from overlay_spark.frames.lineage import Holder
+
+
+@dataclass(frozen=True)
+class IndexedProblem:
+    """A problem in whole numbers.
+
+    ``nodes`` (node, node_id, site?), ``topics`` (topic, topic_id), ``members`` (topic, node), ``node_topics``
+    (node, topics: ascending array; every node, also those without topics).
+    ``link_costs`` (src, dst, cost) with src < dst, where listed; else ``site_costs`` (site_a, site_b, cost), both ways.
+    """
+
+    nodes: DataFrame
+    topics: DataFrame
+    members: DataFrame
+    node_topics: DataFrame
+    link_costs: DataFrame | None
+    site_costs: DataFrame | None
+    n_nodes: int
+    n_topics: int
+    n_subscriptions: int
+
+
+def index_problem(
+    subscriptions: DataFrame, nodes: DataFrame | None, costs: LinkCosts, unit: float, holder: Holder
+) -> IndexedProblem:
+    """SUBSCRIPTIONS, NODES and costs -> the same in whole numbers.
+
+    Two windows over one partition number the nodes and the topics: each id table must be sortable by one task, which
+    spills. One job counts; all frames but the costs are held.
+    """
+    known = subscriptions.select("node_id").distinct() if nodes is None else nodes
+    numbered_nodes = holder.hold(_numbered(known, "node_id", "node"))
+    numbered_topics = holder.hold(_numbered(subscriptions.select("topic_id").distinct(), "topic_id", "topic"))
+    members = holder.hold(
+        subscriptions.join(numbered_nodes.select("node", "node_id"), "node_id")
+        .join(numbered_topics, "topic_id")
+        .select("topic", "node")
+    )
+    node_topics = holder.hold(
+        numbered_nodes.select("node")
+        .join(members.groupBy("node").agg(F.array_sort(F.collect_list("topic")).alias("topics")), "node", "left")
+        .select("node", F.coalesce("topics", F.array().cast("array<int>")).alias("topics"))
+    )
+    link_costs = site_costs = None
+    if isinstance(costs, ListedCosts):
+        link_costs = _indexed_links(costs.table, numbered_nodes, unit)
+    else:
+        sites = _numbered(numbered_nodes.select("site").distinct(), "site", "site_number")
+        numbered_nodes = holder.hold(
+            numbered_nodes.join(sites, "site").select("node", "node_id", F.col("site_number").alias("site"))
+        )
+        site_costs = holder.hold(_indexed_sites(costs.table, sites, unit))
+    counts = numbered_nodes.agg(
+        F.count(F.lit(1)).alias("nodes"),
+    ).crossJoin(
+        members.agg(F.count(F.lit(1)).alias("subscriptions"), (F.max("topic") + 1).alias("topics"))
+    ).first()  # fmt: skip
+    assert counts is not None
+    return IndexedProblem(
+        numbered_nodes,
+        numbered_topics,
+        members,
+        node_topics,
+        link_costs,
+        site_costs,
+        counts["nodes"],
+        counts["topics"],
+        counts["subscriptions"],
+    )
+
+
+def _numbered(ids: DataFrame, id_column: str, number: str) -> DataFrame:
+    """Number the rows from 0 in the order of the ids, which Spark compares by their UTF-8 bytes."""
+    return ids.withColumn(number, F.row_number().over(Window.orderBy(id_column)) - 1)
+
+
+def _indexed_links(table: DataFrame, nodes: DataFrame, unit: float) -> DataFrame:
+    """Listed links between known nodes, each once; a link of unknown nodes is of no use and left out."""
+    src = nodes.select(F.col("node").alias("a"), F.col("node_id").alias("src"))
+    dst = nodes.select(F.col("node").alias("b"), F.col("node_id").alias("dst"))
+    return (
+        table.join(src, "src")
+        .join(dst, "dst")
+        .groupBy(F.least("a", "b").alias("src"), F.greatest("a", "b").alias("dst"))
+        .agg(F.max(units(F.col("cost"), unit)).alias("cost"))
+    )
+
+
+def _indexed_sites(table: DataFrame, sites: DataFrame, unit: float) -> DataFrame:
+    """Costs between used sites, in both directions."""
+    a = sites.select(F.col("site_number").alias("a"), F.col("site").alias("site_a"))
+    b = sites.select(F.col("site_number").alias("b"), F.col("site").alias("site_b"))
+    one_way = table.join(a, "site_a").join(b, "site_b").select("a", "b", units(F.col("cost"), unit).alias("cost"))
+    return (
+        one_way.union(one_way.select(F.col("b"), F.col("a"), "cost"))
+        .groupBy(F.col("a").alias("site_a"), F.col("b").alias("site_b"))
+        .agg(F.max("cost").alias("cost"))
+    )
+
+
+def with_ids(links: DataFrame, nodes: DataFrame) -> DataFrame:
+    """Links between numbered nodes with their ids for ``src`` and ``dst``; other columns stay."""
+    others = [c for c in links.columns if c not in ("src", "dst")]
+    src = nodes.select(F.col("node").alias("src"), F.col("node_id").alias("src_id"))
+    dst = nodes.select(F.col("node").alias("dst"), F.col("node_id").alias("dst_id"))
+    return (
+        links.join(src, "src")
+        .join(dst, "dst")
+        .select(F.col("src_id").alias("src"), F.col("dst_id").alias("dst"), *others)
+    )

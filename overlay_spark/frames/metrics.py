@@ -1,0 +1,84 @@
+"""What an overlay is to its topics and its nodes, and in figures. All sums are sums of whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from overlay_spark.costs import from_units
+from overlay_spark.frames.components import Bucket, by_buckets
+from overlay_spark.frames.indexing import IndexedProblem
+
+SHAPES_DDL = "topic int, nodes int, links int, components int, diameter int, weighted_diameter bigint"
+
+
+def topic_shapes(problem: IndexedProblem, overlays: DataFrame, diameter_max_nodes: int) -> DataFrame:
+    """Sub-overlays (topic, src, dst, cost) -> one row a topic, diameters in whole numbers. One shuffle, by topic."""
+
+    def measure(bucket: Bucket) -> pa.Table:
+        return _shapes(bucket, diameter_max_nodes)
+
+    return by_buckets(problem, overlays, measure, SHAPES_DDL)
+
+
+def _shapes(bucket: Bucket, diameter_max_nodes: int) -> pa.Table:
+    from overlay_spark.kernels.components import connected_labels
+    from overlay_spark.kernels.diameters import topic_shapes as measure
+
+    labels = connected_labels(len(bucket.node), bucket.left, bucket.right)
+    edges = (bucket.edge_starts, bucket.left, bucket.right, bucket.cost)
+    shapes = measure(bucket.starts, *edges, labels, diameter_max_nodes)
+    names = ("nodes", "links", "components", "diameter", "weighted_diameter")
+    columns = {name: pa.array(shapes[:, i], mask=shapes[:, i] < 0) for i, name in enumerate(names)}
+    whole = {n: c if n == "weighted_diameter" else c.cast(pa.int32()) for n, c in columns.items()}
+    return pa.table({"topic": pa.array(bucket.topics).cast(pa.int32()), **whole})
+
+
+def node_degrees(problem: IndexedProblem, links: DataFrame) -> DataFrame:
+    """Links (src, dst, cost) -> (node, node_id, topics, degree, weighted_degree), one row a node. Two joins by node."""
+    ends = links.select(F.col("src").alias("node"), "cost").union(links.select("dst", "cost"))
+    degrees = ends.groupBy("node").agg(
+        F.count(F.lit(1)).cast("int").alias("degree"), F.sum("cost").alias("weighted_degree")
+    )
+    return (
+        problem.nodes.join(problem.node_topics, "node")
+        .join(degrees, "node", "left")
+        .select(
+            "node",
+            "node_id",
+            F.size("topics").alias("topics"),
+            F.coalesce("degree", F.lit(0)).alias("degree"),
+            F.coalesce("weighted_degree", F.lit(0).cast("bigint")).alias("weighted_degree"),
+        )
+    )
+
+
+def figures(links: DataFrame, shapes: DataFrame, degrees: DataFrame, n_nodes: int, unit: float) -> dict[str, Any]:
+    """The overlay in figures; one job, three sums. A mean counts topics whose diameter was measured."""
+    total = links.agg(F.count(F.lit(1)).alias("links"), F.coalesce(F.sum("cost"), F.lit(0)).alias("cost"))
+    measured = shapes.agg(
+        F.count(F.lit(1)).alias("topics"),
+        F.count("diameter").alias("measured"),
+        F.max("diameter").alias("largest"),
+        F.sum("diameter").alias("hops"),
+        F.sum("weighted_diameter").alias("path"),
+    )
+    row = total.crossJoin(measured).crossJoin(degrees.agg(F.max("degree").alias("max_degree"))).first()
+    assert row is not None
+    mean = row["measured"] or None
+    return {
+        "nodes": n_nodes,
+        "topics": row["topics"],
+        "links": row["links"],
+        "cost": from_units(row["cost"], unit),
+        "average_degree": 2 * row["links"] / n_nodes,
+        "average_weighted_degree": from_units(2 * row["cost"], unit) / n_nodes,
+        "max_degree": row["max_degree"],
+        "topics_measured": row["measured"],
+        "largest_diameter": row["largest"],
+        "average_diameter": mean and row["hops"] / mean,
+        "average_weighted_diameter": mean and from_units(row["path"], unit) / mean,
+    }

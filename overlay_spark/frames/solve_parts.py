@@ -1,0 +1,121 @@
+"""Solve an indexed problem in a Spark task: rows in through Arrow, compiled kernel inside, links out."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from overlay_spark.algorithms.registry import find
+from overlay_spark.costs import Costs, listed_costs, site_costs
+from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.instance import Instance, Links
+from overlay_spark.options import Options
+
+SUBSCRIPTION, LINK_COST, NODE_SITE, SITE_COST = range(4)
+"""Kinds of rows a solving task reads; all have the columns (kind, a, b, value)."""
+
+SOLVED = pa.schema(
+    [
+        ("src", pa.int32()),
+        ("dst", pa.int32()),
+        ("cost", pa.int64()),
+        ("shared_topics", pa.int32()),
+        ("contribution", pa.int32()),
+        ("pick", pa.int64()),
+        ("facts", pa.string()),
+    ]
+)
+SOLVED_DDL = "src int, dst int, cost bigint, shared_topics int, contribution int, pick bigint, facts string"
+
+
+def solve_whole(problem: IndexedProblem, algorithm: str, options: Options) -> DataFrame:
+    """Indexed problem -> rows of ``SOLVED``: the links, and one row of facts about the run (pick = -1).
+
+    One shuffle into one task, which holds the whole problem. Lazy: runs no action. The answer depends neither on row
+    order nor on partitioning.
+    """
+    solver = _solver(problem.n_nodes, problem.n_topics, algorithm, options.to_mapping())
+    return _instance_rows(problem).repartition(1).mapInArrow(solver, SOLVED_DDL)
+
+
+def _instance_rows(problem: IndexedProblem) -> DataFrame:
+    def of_kind(kind: int, frame: DataFrame, a: str, b: str, value: Column | None = None) -> DataFrame:
+        given = F.lit(0).cast("bigint") if value is None else value
+        return frame.select(
+            F.lit(kind).cast("tinyint").alias("kind"), F.col(a).alias("a"), F.col(b).alias("b"), given.alias("value")
+        )
+
+    cost = F.col("cost")
+    rows = of_kind(SUBSCRIPTION, problem.members, "node", "topic")
+    if problem.link_costs is not None:
+        return rows.union(of_kind(LINK_COST, problem.link_costs, "src", "dst", cost))
+    assert problem.site_costs is not None
+    return rows.union(of_kind(NODE_SITE, problem.nodes, "node", "site")).union(
+        of_kind(SITE_COST, problem.site_costs, "site_a", "site_b", cost)
+    )
+
+
+def _solver(
+    n_nodes: int, n_topics: int, algorithm: str, sections: dict[str, dict[str, Any]]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def solve(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        instance = instance_from_rows(n_nodes, n_topics, pa.Table.from_batches(batches))
+        started = time.perf_counter()
+        links = find(algorithm)(instance, Options.from_mapping(sections))
+        yield from _solved_rows(instance, links, {"solve_seconds": time.perf_counter() - started})
+
+    return solve
+
+
+def instance_from_rows(n_nodes: int, n_topics: int, rows: pa.Table) -> Instance:
+    """The arrays of an instance from rows of the kinds above, in any order."""
+    kind = _column(rows, "kind")
+
+    def of_kind(wanted: int) -> list[NDArray[Any]]:
+        chosen = kind == wanted
+        return [_column(rows, name)[chosen] for name in ("a", "b", "value")]
+
+    nodes, topics, _ = of_kind(SUBSCRIPTION)
+    return Instance.from_pairs(n_nodes, n_topics, nodes, topics, _costs_from_rows(n_nodes, of_kind))
+
+
+def _costs_from_rows(n_nodes: int, of_kind: Callable[[int], list[NDArray[Any]]]) -> Costs:
+    node, site, _ = of_kind(NODE_SITE)
+    if not len(node):
+        return listed_costs(*of_kind(LINK_COST))
+    sites = np.empty(n_nodes, np.int32)
+    sites[node] = site
+    table = np.zeros((int(site.max()) + 1,) * 2, np.int64)
+    site_a, site_b, value = of_kind(SITE_COST)
+    table[site_a, site_b] = value
+    return site_costs(sites, table)
+
+
+def _column(rows: pa.Table, name: str) -> NDArray[Any]:
+    return rows.column(name).to_numpy()
+
+
+def _solved_rows(instance: Instance, links: Links, facts: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+    from overlay_spark.kernels.components import shared_counts
+
+    n = len(links)
+    columns = [
+        links.src,
+        links.dst,
+        links.cost,
+        shared_counts(instance.offsets, instance.topics, links.src, links.dst),
+        links.contribution,
+        np.arange(n),
+        pa.nulls(n, pa.string()),
+    ]
+    yield from pa.Table.from_arrays([pa.array(c) for c in columns], schema=SOLVED).to_batches(max_chunksize=1 << 16)
+    about = {"src": -1, "dst": -1, "cost": 0, "shared_topics": 0, "contribution": 0, "pick": -1}
+    yield pa.RecordBatch.from_pylist([{**about, "facts": json.dumps(facts)}], schema=SOLVED)

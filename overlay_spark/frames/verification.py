@@ -1,0 +1,132 @@
+"""Prove or refute an overlay: every topic connected, every link known, allowed, rightly priced and of use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from overlay_spark.frames.components import sub_overlays, with_shared_topics
+from overlay_spark.frames.costs import units
+from overlay_spark.frames.graphs import topic_components
+from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.lineage import Holder
+from overlay_spark.tables.audit import Audit, Finding, faults_of, rows
+
+LINK_FAULTS: tuple[tuple[str, str], ...] = (
+    ("src IS NULL", "a node that is not among the nodes"),
+    ("src = dst", "the same node at both ends"),
+    ("times > 1", "a pair that is given more than once"),
+    ("src <> dst AND listed IS NULL", "a pair that is not among the links that may be used"),
+    ("listed <> cost", "another cost than the costs given"),
+    ("src <> dst AND n_shared = 0", "ends that share no topic"),
+)
+"""What may be wrong with a link, and how it is said."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is wrong with an overlay, one sentence each; where ``topics_broken``, the first is on topics.
+
+    ``broken_topics`` (topic_id, side, nodes) has a row for each side of each broken topic, named by its least node.
+    """
+
+    broken_topics: DataFrame
+    topics_broken: bool
+    faults: tuple[str, ...]
+
+
+def indexed_links(links: DataFrame, problem: IndexedProblem, unit: float) -> DataFrame:
+    """LINKS -> (src, dst, cost, src_id, dst_id) with src < dst; null ends where one is unknown. Two joins by id."""
+    a = problem.nodes.select(F.col("node").alias("a"), F.col("node_id").alias("src"))
+    b = problem.nodes.select(F.col("node").alias("b"), F.col("node_id").alias("dst"))
+    known = links.join(a, "src", "left").join(b, "dst", "left")
+    both = F.col("a").isNotNull() & F.col("b").isNotNull()
+    return known.select(
+        F.when(both, F.least("a", "b")).alias("src"),
+        F.when(both, F.greatest("a", "b")).alias("dst"),
+        units(F.col("cost"), unit).alias("cost"),
+        F.col("src").alias("src_id"),
+        F.col("dst").alias("dst_id"),
+    )
+
+
+def verify_links(links: DataFrame, problem: IndexedProblem, engine: str, holder: Holder) -> Findings:
+    """Indexed links -> findings. One job counts all faults, after that of the components where they take one."""
+    described = holder.hold(_described(links, problem))
+    known = described.where("src <> dst").dropDuplicates(["src", "dst"])
+    components = topic_components(problem, sub_overlays(known), engine, holder)
+    broken = holder.hold(sides_of_broken_topics(components, problem))
+    topics = broken_topic_audit(broken, "The overlay leaves {}")
+    faults = faults_of([topics, _link_audit(described)])
+    topics_broken = bool(faults) and faults[0].startswith("The overlay leaves")
+    return Findings(broken, topics_broken, tuple(faults))
+
+
+def sides_of_broken_topics(components: DataFrame, problem: IndexedProblem) -> DataFrame:
+    """(topic, node, component) -> (topic_id, side, nodes) of topics in more than one piece. Two shuffles, by topic."""
+    sides = components.groupBy("topic", "component").agg(F.count(F.lit(1)).alias("nodes"))
+    split = sides.groupBy("topic").count().where("count > 1").select("topic")
+    return (
+        sides.join(split, "topic")
+        .join(problem.topics, "topic")
+        .join(problem.nodes.select(F.col("node").alias("component"), "node_id"), "component")
+        .select("topic_id", F.col("node_id").alias("side"), "nodes")
+    )
+
+
+def broken_topic_audit(broken: DataFrame, sentence: str) -> Audit:
+    """How many topics are in pieces; ``sentence`` has a place for the count, and examples name the first two sides."""
+    sides = broken.groupBy("topic_id").agg(
+        F.count(F.lit(1)).alias("pieces"), F.array_sort(F.collect_list(F.struct("side", "nodes"))).alias("sides")
+    )
+    first, second = (F.col("sides")[i] for i in range(2))
+    named = sides.select(
+        F.col("topic_id").alias("topic"),
+        "pieces",
+        first["side"].alias("one_with"),
+        first["nodes"].alias("its_nodes"),
+        second["side"].alias("another_with"),
+        second["nodes"].alias("nodes_of_that"),
+    )
+
+    def say(count: int, found: str) -> str:
+        pieces = f"{count} topic{'' if count == 1 else 's'} in pieces (first: {found})."
+        return sentence.format(pieces)
+
+    finding = Finding(say, lambda: named, tuple(named.columns))
+    return Audit(broken.agg(F.count_distinct("topic_id")), (finding,))
+
+
+def _link_audit(described: DataFrame) -> Audit:
+    def finding(bad: str, says: str) -> Finding:
+        return Finding(
+            lambda n, found: f"The overlay has {rows(n)} with {says} (first: {found}).",
+            lambda: described.where(bad).select(F.col("src_id").alias("src"), F.col("dst_id").alias("dst")),
+            ("src", "dst"),
+        )
+
+    counts: list[Column] = [F.count_if(F.expr(bad)) for bad, _ in LINK_FAULTS]
+    return Audit(described.agg(*counts), tuple(finding(*fault) for fault in LINK_FAULTS))
+
+
+def _described(links: DataFrame, problem: IndexedProblem) -> DataFrame:
+    """Add to each link ``times`` (how often the pair occurs), ``listed`` (its cost by the problem's costs, null where it
+    may not be used), ``shared`` (the topics both ends want) and ``n_shared``."""
+    times = links.groupBy("src", "dst").agg(F.count(F.lit(1)).alias("times"))
+    known = links.where("src IS NOT NULL").join(times, ["src", "dst"])
+    priced = _priced(with_shared_topics(known, problem.node_topics), problem)
+    told = priced.select(*links.columns, "times", "listed", "shared", F.size("shared").alias("n_shared"))
+    strangers = links.where("src IS NULL")
+    return told.unionByName(strangers, allowMissingColumns=True)
+
+
+def _priced(links: DataFrame, problem: IndexedProblem) -> DataFrame:
+    if problem.link_costs is not None:
+        return links.join(problem.link_costs.withColumnRenamed("cost", "listed"), ["src", "dst"], "left")
+    assert problem.site_costs is not None
+    a = problem.nodes.select(F.col("node").alias("src"), F.col("site").alias("site_a"))
+    b = problem.nodes.select(F.col("node").alias("dst"), F.col("site").alias("site_b"))
+    prices = problem.site_costs.withColumnRenamed("cost", "listed")
+    return links.join(a, "src").join(b, "dst").join(prices, ["site_a", "site_b"], "left")

@@ -1,0 +1,111 @@
+"""One overlay problem as arrays, and an overlay as arrays: all that algorithms and kernels ever see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay_spark.costs import Costs, uniform
+from overlay_spark.errors import InputError
+
+
+@dataclass(frozen=True)
+class Links:
+    """An overlay: links in pick order, ``src < dst``, with what each joined when it was picked."""
+
+    src: NDArray[np.int32]
+    dst: NDArray[np.int32]
+    cost: NDArray[np.int64]
+    contribution: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    @property
+    def total_cost(self) -> int:
+        return int(self.cost.sum())
+
+    def pairs(self) -> list[tuple[int, int]]:
+        return list(zip(self.src.tolist(), self.dst.tolist(), strict=True))
+
+    def take(self, order: NDArray[Any]) -> Links:
+        return Links(self.src[order], self.dst[order], self.cost[order], self.contribution[order])
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Who wants what, and what links cost.
+
+    ``topics[offsets[v]:offsets[v + 1]]`` are the topics of node v, ascending (compressed sparse rows).
+    Nodes and topics are numbered from 0 in the order of their ids.
+    """
+
+    n_topics: int
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.int32]
+    costs: Costs
+
+    @classmethod
+    def from_pairs(
+        cls, n_nodes: int, n_topics: int, nodes: NDArray[Any], topics: NDArray[Any], costs: Costs
+    ) -> Instance:
+        """From subscriptions (node, topic) in any order, each once."""
+        order = np.lexsort((topics, nodes))
+        counts = np.bincount(np.asarray(nodes, np.int64), minlength=n_nodes)
+        offsets = np.zeros(n_nodes + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        return cls(n_topics, offsets, np.ascontiguousarray(np.asarray(topics, np.int32)[order]), costs)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_subscriptions(self) -> int:
+        return len(self.topics)
+
+    @cached_property
+    def nodes(self) -> NDArray[np.int32]:
+        """The node of each subscription."""
+        return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.offsets))
+
+    @cached_property
+    def topic_sizes(self) -> NDArray[np.int64]:
+        return np.bincount(self.topics, minlength=self.n_topics).astype(np.int64)
+
+    def with_unit_costs(self) -> Instance:
+        """The same problem with every link at cost 1."""
+        return replace(self, costs=uniform(self.costs))
+
+    def topics_of(self, node: int) -> NDArray[np.int32]:
+        return self.topics[self.offsets[node] : self.offsets[node + 1]]
+
+    def component_labels(self, links: Links) -> NDArray[np.int64]:
+        """The component of each subscription in its topic's sub-overlay, as the position of its first member."""
+        from overlay_spark.kernels.components import connected_labels, shared_positions
+
+        left, right = shared_positions(self.offsets, self.topics, links.src, links.dst)
+        return connected_labels(self.n_subscriptions, left, right)
+
+    def broken_topics(self, links: Links) -> NDArray[np.int32]:
+        """Topics whose nodes the links leave in more than one component, ascending."""
+        labels = self.component_labels(links)
+        is_first = labels == np.arange(self.n_subscriptions)
+        components = np.bincount(self.topics[is_first], minlength=self.n_topics)
+        return np.flatnonzero(components > 1).astype(np.int32)
+
+    def require_connected(self, links: Links) -> None:
+        """Refuse an overlay that leaves a topic in pieces: possible only where not every pair may link."""
+        broken = self.broken_topics(links)
+        if len(broken):
+            first = broken[:3].tolist()
+            raise InputError(
+                [
+                    f"{len(broken)} topics cannot be connected by the links allowed (first: topics {first}). "
+                    "Allow links between their sides."
+                ]
+            )

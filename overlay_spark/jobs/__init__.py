@@ -1,0 +1,1 @@
+"""Whole runs: tables in, tables out, one row in ``runs`` each."""

@@ -1,0 +1,95 @@
+"""The first minute: a geo-distributed workload in Delta tables, its overlay, and what the overlay saves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from overlay_spark.api import Progress, design, silent
+from overlay_spark.jobs.design import run_design
+from overlay_spark.jobs.inputs import Inputs, describe, load_problem
+from overlay_spark.jobs.runs import Run
+from overlay_spark.jobs.verify import run_verify
+from overlay_spark.options import Options
+from overlay_spark.results import Verification
+from overlay_spark.tables import catalog, delta
+from overlay_spark.tables.contract import Table
+from overlay_spark.tables.references import Destination
+from overlay_spark.workloads.interests import Interests, subscriptions
+from overlay_spark.workloads.sites import CITIES, round_trip_ms
+
+NODES_PER_SITE = 30
+INTERESTS = Interests(topics=200, least=5, most=40, law="zipf", alpha=0.8)
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo found: the overlay's figures, those of one tree per topic, and the verdict."""
+
+    inputs: Inputs
+    metrics: dict[str, Any]
+    trees: dict[str, Any]
+    verification: Verification
+    seconds: float
+
+
+def run_demo(
+    spark: SparkSession, output: Destination, options: Options, progress: Progress = silent
+) -> DemoResult:
+    """Write the workload, design its overlay, verify it from the stored tables, compare it with one tree per topic."""
+    started = time.monotonic()
+    progress("make workload")
+    inputs = write_workload(spark, output, options)
+    overlay = run_design(spark, inputs, output, options, progress=progress)
+    overlay.release()
+    verification = run_verify(spark, inputs, output, options, progress=progress)
+    verification.release()
+    progress("compare with one tree per topic")
+    problem = load_problem(spark, inputs, describe(spark, inputs))
+    trees = design(problem, "trees", options=options)
+    trees.release()
+    seconds = time.monotonic() - started
+    return DemoResult(inputs, dict(overlay.metrics), dict(trees.metrics), verification, seconds)
+
+
+def write_workload(spark: SparkSession, output: Destination, options: Options) -> Inputs:
+    """Ten sites with thirty nodes each, and two hundred topics of uneven popularity, as Delta tables."""
+    run = Run("demo", options)
+    sites = sorted(CITIES)
+    pairs = [(a, b, round_trip_ms(a, b)) for a in sites for b in sites if a <= b]
+    tables: dict[Table, DataFrame] = {
+        catalog.NODES: _nodes(spark, sites),
+        catalog.SITE_COSTS: catalog.SITE_COSTS.rows(spark, pairs),
+        catalog.SUBSCRIPTIONS: _subscriptions(spark, sites, options.design.seed),
+    }
+    for table, frame in tables.items():
+        delta.overwrite(table, frame.coalesce(1), output.table(table.name), run.metadata)
+    places = {table.name: output.table(table.name) for table in tables}
+    return Inputs(**places)
+
+
+def _node_id(sites: list[str], node: int) -> str:
+    return f"{sites[node // NODES_PER_SITE]}-{node % NODES_PER_SITE:02d}"
+
+
+def _nodes(spark: SparkSession, sites: list[str]) -> DataFrame:
+    rows = [(_node_id(sites, n), sites[n // NODES_PER_SITE]) for n in range(len(sites) * NODES_PER_SITE)]
+    return catalog.NODES.rows(spark, rows)
+
+
+def _subscriptions(spark: SparkSession, sites: list[str], seed: int) -> DataFrame:
+    def draw(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            nodes, topics = subscriptions(INTERESTS, np.asarray(batch.column(0)), seed)
+            node_ids = [_node_id(sites, n) for n in nodes.tolist()]
+            topic_ids = [f"topic-{t:03d}" for t in topics.tolist()]
+            yield pa.RecordBatch.from_pydict({"node_id": node_ids, "topic_id": topic_ids})
+
+    numbers = spark.range(len(sites) * NODES_PER_SITE)
+    return numbers.mapInArrow(draw, "node_id string, topic_id string")

@@ -1,0 +1,162 @@
+"""The only place that makes a Spark session.
+
+The active session is taken; else, under spark-submit or Spark Connect, the one they provide; else a local one is
+made, with Delta, and with GraphFrames where it can be had. A session that was given is checked for what jobs need.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overlay_spark.errors import SetupError
+from overlay_spark.jobs.jars import DELTA_VERSION, local_jars
+from overlay_spark.options import SessionOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+SUPPORTED_SPARK = ("4.0", "4.1", "4.2")
+LEAST_JAVA = 17
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+
+Say = Callable[[str], None]
+
+
+def open_session(options: SessionOptions | None = None, say: Say = log.info) -> SparkSession:
+    """A session that reads and writes Delta tables; ``say`` hears what takes long or is missing."""
+    version = spark_version()
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return require_delta(active)
+    if "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ:
+        return require_delta(SparkSession.builder.appName("overlay_spark").getOrCreate())
+    require_java()
+    return _local_session(options or SessionOptions(), version, say)
+
+
+def spark_version() -> str:
+    """The installed Spark line, such as 4.1; one this package does not know is refused."""
+    try:
+        import pyspark
+    except ImportError as error:
+        raise SetupError(
+            "Spark is not installed in this Python. On your own machine: pip install 'overlay-spark[local]'. "
+            "On a cluster use the Python that comes with its Spark."
+        ) from error
+    line = ".".join(pyspark.__version__.split(".")[:2])
+    if line not in SUPPORTED_SPARK:
+        raise SetupError(
+            f"pyspark {pyspark.__version__} is installed, but overlay-spark works with Spark "
+            f"{', '.join(SUPPORTED_SPARK)}. Install one of these: pip install 'pyspark[connect]~=4.1.0'."
+        )
+    return line
+
+
+def require_delta(session: SparkSession) -> SparkSession:
+    """The session given, if it can read and write Delta tables."""
+    try:
+        from delta.tables import DeltaTable
+    except ImportError as error:
+        raise SetupError(
+            f"The Python package delta-spark is not installed. Run: pip install delta-spark=={DELTA_VERSION}."
+        ) from error
+    if "DATABRICKS_RUNTIME_VERSION" in os.environ or _is_connect(session):
+        return session  # Delta is part of the server
+    advice = (
+        f"Start Spark with --packages io.delta:delta-spark_{spark_version()}_2.13:{DELTA_VERSION} "
+        f"--conf spark.sql.extensions={DELTA_EXTENSION} --conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}."
+    )
+    try:
+        DeltaTable.isDeltaTable(session, tempfile.gettempdir())
+    except TypeError as error:  # py4j finds no such class
+        raise SetupError(f"This Spark session has no Delta Lake jar. {advice}") from error
+    if DELTA_EXTENSION not in (session.conf.get("spark.sql.extensions", "") or ""):
+        raise SetupError(f"This Spark session has the Delta Lake jar, but not its extension. {advice}")
+    return session
+
+
+def _is_connect(session: SparkSession) -> bool:
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def require_java() -> None:
+    """Java 17 or newer, or one message that says what was found."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    where = f"JAVA_HOME is {home}" if home else "no java on the PATH"
+    advice = f"Install Java {LEAST_JAVA} or newer (for example OpenJDK 17) and set JAVA_HOME to it."
+    try:
+        found = subprocess.run([java or "java", "-version"], capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SetupError(f"Spark needs Java, and none was found ({where}). {advice}") from error
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', found.stderr + found.stdout)
+    major = 0 if match is None else int(match[2] or 0) if match[1] == "1" else int(match[1])
+    if major < LEAST_JAVA:
+        seen = match[0].removeprefix("version ").strip('"') if match else "of an unknown version"
+        raise SetupError(f"Spark needs Java {LEAST_JAVA} or newer, but {java} is {seen}. {advice}")
+
+
+def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    jars = local_jars(options, version, say)
+    folder = tempfile.mkdtemp(prefix="overlay-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    cores = os.cpu_count() or 1 if options.cores == "*" else int(options.cores)
+    settings = {
+        "spark.jars": ",".join(str(jar) for jar in jars),
+        "spark.sql.extensions": DELTA_EXTENSION,
+        "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
+        "spark.checkpoint.dir": f"{folder}/checkpoints",
+        "spark.cleaner.referenceTracking.cleanCheckpoints": "true",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": options.driver_memory or _half_of_memory(),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_log_settings(folder)} -Dderby.system.home={folder}",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.appName("overlay_spark").master(f"local[{options.cores}]")
+    session = builder.config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _log_settings(folder: str) -> str:
+    """A log4j file that lets errors through only, from the first line the JVM writes."""
+    path = Path(folder) / "log4j2.properties"
+    path.write_text(
+        "rootLogger.level = error\nrootLogger.appenderRef.stderr.ref = stderr\n"
+        "appender.stderr.type = Console\nappender.stderr.name = stderr\nappender.stderr.target = SYSTEM_ERR\n"
+        "appender.stderr.layout.type = PatternLayout\n"
+        "appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex\n"
+    )
+    return str(path)
+
+
+def _half_of_memory() -> str:
+    """Half of this machine's memory, between 1 and 16 GiB: the other half is for Python workers."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return "2g"
+    return f"{min(16 * 1024, max(1024, total // 2 // 1024**2))}m"

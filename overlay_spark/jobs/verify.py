@@ -1,0 +1,38 @@
+"""Prove or refute a stored overlay."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from overlay_spark.api import Progress, silent, verify
+from overlay_spark.jobs.inputs import Inputs, describe, load_problem
+from overlay_spark.jobs.runs import Run, recorded
+from overlay_spark.options import Options
+from overlay_spark.results import Verification
+from overlay_spark.tables import catalog, delta
+from overlay_spark.tables.references import Destination
+
+
+def run_verify(
+    spark: SparkSession,
+    inputs: Inputs,
+    overlay: Destination,
+    options: Options,
+    dry_run: bool = False,
+    progress: Progress = silent,
+    run: Run | None = None,
+) -> Verification:
+    """Verify ``overlay_links`` at a place against the tables it should serve; a dry run leaves no row in ``runs``."""
+    run = run or Run("verify", options)
+    with recorded(spark, None if dry_run else overlay, run):
+        progress("read")
+        stored = overlay.table(catalog.OVERLAY_LINKS.name)
+        version = delta.latest_version(spark, stored)
+        links = {"reference": str(stored), "version": version}
+        run.inputs = {**describe(spark, inputs), catalog.OVERLAY_LINKS.name: links}
+        problem = load_problem(spark, inputs, dict(run.inputs))
+        found = verify(problem, delta.read(spark, stored, version), options, progress)
+        run.metrics = {"ok": found.ok, "components": found.components}
+        if not found.ok:
+            run.status, run.message = "refuted", " ".join(found.faults)
+    return found

@@ -1,0 +1,42 @@
+"""The one decorator of all kernels.
+
+Kernels are compiled by numba and cached on disk where that is possible. With ``NUMBA_DISABLE_JIT=1`` they run as
+plain Python, which is how coverage and the second pass of the tests see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+IS_COMPILED = not numba.config.DISABLE_JIT
+
+
+def kernel(function: F) -> F:
+    """Compile ``function``, exact in floating point (no fast math); keep the machine code for the next process."""
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no folder to cache in, for example a package inside a zip on a read-only worker
+        return cast(F, numba.njit(nogil=True)(function))
+
+
+if IS_COMPILED:
+
+    @kernel
+    def popcount(word: np.uint64) -> np.int64:
+        """How many bits of the word are set; the optimiser turns this idiom into one instruction."""
+        pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+        quads = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+        octets = (quads + (quads >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+        return np.int64((octets * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+else:
+
+    def popcount(word: np.uint64) -> np.int64:
+        """How many bits of the word are set."""
+        return np.int64(int(word).bit_count())

@@ -1,0 +1,46 @@
+"""A binary heap of (rank, code) pairs over two arrays: the least rank first, then the least code."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay_spark.kernels._jit import kernel
+
+
+@kernel
+def sift_down(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int, at: int) -> None:
+    """Let the pair at ``at`` sink to its place among the first ``n``."""
+    rank, code = ranks[at], codes[at]
+    while True:
+        child = 2 * at + 1
+        if child >= n:
+            break
+        other = child + 1
+        if other < n and (
+            ranks[other] < ranks[child] or (ranks[other] == ranks[child] and codes[other] < codes[child])
+        ):
+            child = other
+        if rank < ranks[child] or (rank == ranks[child] and code < codes[child]):
+            break
+        ranks[at], codes[at] = ranks[child], codes[child]
+        at = child
+    ranks[at], codes[at] = rank, code
+
+
+@kernel
+def heapify(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int) -> None:
+    """Make a heap of the first ``n`` pairs."""
+    for at in range(n // 2 - 1, -1, -1):
+        sift_down(ranks, codes, n, at)
+
+
+@kernel
+def pop_least(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int) -> int:
+    """Move the least of the first ``n`` pairs behind the others; give back how many those are."""
+    n -= 1
+    ranks[0], ranks[n] = ranks[n], ranks[0]
+    codes[0], codes[n] = codes[n], codes[0]
+    if n > 1:
+        sift_down(ranks, codes, n, 0)
+    return n

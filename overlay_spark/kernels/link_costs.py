@@ -1,0 +1,51 @@
+"""Candidates and their costs under each cost model, inside kernels.
+
+A candidate has a code: its place in the list where links are listed, else ``u * n_nodes + v``. Codes ascend as
+(src, dst) does, so that a tie between ranks is broken by the code alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay_spark.costs import LISTED, Costs
+from overlay_spark.kernels._jit import kernel
+
+
+@kernel
+def candidate(costs: Costs, n_nodes: int, code: int) -> tuple[int, int, int]:
+    """(src, dst, cost) of a candidate."""
+    if costs.kind == LISTED:
+        return np.int64(costs.src[code]), np.int64(costs.dst[code]), costs.values[code]
+    u, v = code // n_nodes, code % n_nodes
+    return u, v, costs.table[costs.sites[u], costs.sites[v]]
+
+
+@kernel
+def first_codes(costs: Costs, n_nodes: int) -> NDArray[np.int64]:
+    """Candidates with src u have the codes from ``[u]`` to before ``[u + 1]`` (where not listed: from u's next node)."""
+    starts = np.zeros(n_nodes + 1, np.int64)
+    if costs.kind == LISTED:
+        for code in range(len(costs.src)):
+            starts[costs.src[code] + 1] += 1
+        for u in range(n_nodes):
+            starts[u + 1] += starts[u]
+    else:
+        for u in range(n_nodes + 1):
+            starts[u] = u * n_nodes
+    return starts
+
+
+@kernel
+def costs_of(costs: Costs, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The cost of each link (src[i], dst[i]), ``src < dst``; every link must be allowed."""
+    out = np.empty(len(src), np.int64)
+    for i in range(len(src)):
+        if costs.kind == LISTED:
+            low = np.searchsorted(costs.src, src[i])
+            high = np.searchsorted(costs.src, src[i], side="right")
+            out[i] = costs.values[low + np.searchsorted(costs.dst[low:high], dst[i])]
+        else:
+            out[i] = costs.table[costs.sites[src[i]], costs.sites[dst[i]]]
+    return out

@@ -1,0 +1,198 @@
+"""Options of every algorithm and job: frozen, checked once, read from TOML and ``section.key=value`` overrides."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import tomllib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from overlay_spark.errors import OptionError
+
+ENGINES = ("auto", "kernel")
+COMPONENT_ENGINES = ("auto", "graphframes", "grouped")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise OptionError(message)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignOptions:
+    """Which overlay to compute: ``algorithm`` and ``engine`` by name, ``seed`` for algorithms that draw."""
+
+    algorithm: str = "greedy"
+    engine: str = "auto"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _require(
+            self.engine in ENGINES, f"design.engine must be one of {', '.join(ENGINES)}, got {self.engine!r}."
+        )
+        _require(0 <= self.seed < 2**63, f"design.seed must be from 0 to 2^63 - 1, got {self.seed}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostOptions:
+    """How costs become whole numbers: ``unit`` is the cost that counts as 1 inside."""
+
+    unit: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _require(
+            math.isfinite(self.unit) and self.unit > 0, f"costs.unit must be a positive number, got {self.unit}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyOptions:
+    """How many candidates the greedy kernels hold at a time, 8 bytes each: ``band`` = 0 lets them choose."""
+
+    band: int = 0
+
+    def __post_init__(self) -> None:
+        _require(self.band >= 0, f"greedy.band must be at least 0, got {self.band}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentOptions:
+    """How topic-connected components are found when an overlay is verified."""
+
+    engine: str = "auto"
+
+    def __post_init__(self) -> None:
+        _require(
+            self.engine in COMPONENT_ENGINES,
+            f"components.engine must be one of {', '.join(COMPONENT_ENGINES)}, got {self.engine!r}.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsOptions:
+    """Diameters are exact, and left out (null) for topics with more than ``diameter_max_nodes`` nodes."""
+
+    diameter_max_nodes: int = 2000
+
+    def __post_init__(self) -> None:
+        _require(
+            self.diameter_max_nodes >= 0,
+            f"metrics.diameter_max_nodes must be at least 0, got {self.diameter_max_nodes}.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionOptions:
+    """A local Spark session: cores ("*" = all), driver memory (from the machine if unset), where its jars are."""
+
+    cores: str = "*"
+    driver_memory: str | None = None
+    jars: str | None = None
+    cache: str | None = None
+
+    def __post_init__(self) -> None:
+        _require(
+            self.cores == "*" or (self.cores.isdigit() and int(self.cores) > 0),
+            f"session.cores must be '*' or a positive number, got {self.cores!r}.",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """All options, one field a TOML section."""
+
+    design: DesignOptions = field(default_factory=DesignOptions)
+    costs: CostOptions = field(default_factory=CostOptions)
+    greedy: GreedyOptions = field(default_factory=GreedyOptions)
+    components: ComponentOptions = field(default_factory=ComponentOptions)
+    metrics: MetricsOptions = field(default_factory=MetricsOptions)
+    session: SessionOptions = field(default_factory=SessionOptions)
+
+    @classmethod
+    def load(cls, path: str | Path | None = None, overrides: Iterable[str] = ()) -> Options:
+        """Options from a TOML file (if given), then ``section.key=value`` overrides, then checks."""
+        sections: dict[str, dict[str, Any]] = {}
+        if path is not None:
+            sections = _read_toml(path)
+        for override in overrides:
+            section, key, value = _parse_override(override)
+            sections.setdefault(section, {})[key] = value
+        return cls.from_mapping(sections, where=str(path) if path is not None else "options")
+
+    @classmethod
+    def from_mapping(cls, sections: Mapping[str, Any], where: str = "options") -> Options:
+        """Options from nested mappings; a name nobody knows is refused with the nearest known one."""
+        known = {f.name: f for f in dataclasses.fields(cls)}
+        parts = {}
+        for name, values in sections.items():
+            if name not in known:
+                raise OptionError(f"{where}: unknown section [{name}].{_nearest(name, known)}")
+            if not isinstance(values, Mapping):
+                raise OptionError(f"{where}: {name!r} must be a section, like [{name}].")
+            factory = known[name].default_factory
+            parts[name] = _section(typing.cast(type[Any], factory), name, values, where)
+        return cls(**parts)
+
+    def to_mapping(self) -> dict[str, dict[str, Any]]:
+        return dataclasses.asdict(self)
+
+
+T = TypeVar("T")
+
+
+def _section(cls: type[T], section: str, values: Mapping[str, Any], where: str) -> T:
+    hints = typing.get_type_hints(cls)
+    checked = {}
+    for key, value in values.items():
+        if key not in hints:
+            raise OptionError(f"{where}: unknown key {section}.{key}.{_nearest(key, hints)}")
+        checked[key] = _typed(value, hints[key], f"{where}: {section}.{key}")
+    return cls(**checked)
+
+
+def _typed(value: Any, hint: Any, where: str) -> Any:
+    accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if float in accepted and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, bool) and bool not in accepted or not isinstance(value, accepted):
+        names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
+        raise OptionError(f"{where} must be of type {names}, got {value!r}.")
+    return value
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    choices = sorted(known)
+    close = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    return f" Did you mean {close[0]!r}?" if close else f" Known: {', '.join(choices)}."
+
+
+def _read_toml(path: str | Path) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise OptionError(f"{path}: cannot be read ({error.strerror}). Give the path of a TOML file.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise OptionError(f"{path}: is not valid TOML ({error}).") from error
+
+
+def _parse_override(text: str) -> tuple[str, str, Any]:
+    name, equals, value = text.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not (equals and dot and section and key):
+        raise OptionError(f"--set {text}: must look like section.key=value, for example costs.unit=0.001.")
+    return section, key, _parse_value(value.strip())
+
+
+def _parse_value(text: str) -> Any:
+    """A TOML value; a bare word is a string, so that nobody has to fight the quotes of a shell."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,1 @@
+"""What tables look like, and how they are read and written. Knows Spark's types, but no algorithm."""

@@ -1,0 +1,1 @@
+"""Seeded workloads: a value depends on the seed and its row's number only, never on how rows are split."""
