@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import find
+from overlay_spark.costs import from_units
 from overlay_spark.errors import InputError, VerificationError
 from overlay_spark.frames.components import sub_overlays, with_shared_topics
-from overlay_spark.frames.costs import from_units
+from overlay_spark.frames.costs import from_units as costs_from_units
 from overlay_spark.frames.graphs import choose_engine, topic_components
 from overlay_spark.frames.indexing import IndexedProblem, index_problem, with_ids
 from overlay_spark.frames.inputs import input_audits
@@ -21,7 +23,6 @@ from overlay_spark.frames.solve_parts import solve_whole
 from overlay_spark.frames.verification import (
     Findings,
     broken_topic_audit,
-    indexed_links,
     sides_of_broken_topics,
     verify_links,
 )
@@ -54,6 +55,8 @@ def design(
     """
     options = options or Options()
     chosen = find(algorithm)
+    if options.design.compare is not None:
+        find(options.design.compare)
     DesignOptions(algorithm=chosen.name, engine=engine, seed=seed)  # refuses what is not an engine or a seed
     components = choose_engine(problem.subscriptions.sparkSession, options.components.engine)
     unit = options.costs.unit
@@ -65,15 +68,14 @@ def design(
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
         progress("solve")
         solved = holder.hold(solve_whole(indexed, chosen.name, options))
-        facts = json.loads(solved.where("pick < 0").select("facts").collect()[0][0])
+        facts = _facts(solved, indexed.n_nodes, unit)
         links = solved.where("pick >= 0")
         named = holder.hold(_overlay_links(links, indexed, unit))
         progress("verify")
-        _require_valid(named, indexed, components, unit, holder)
+        proved = _require_valid(named, indexed, components, unit, holder)
         progress("measure")
-        shared = with_shared_topics(links.select("src", "dst", "cost"), indexed.node_topics)
         limit = options.metrics.diameter_max_nodes
-        shapes = holder.hold(topic_shapes(indexed, sub_overlays(shared), limit))
+        shapes = holder.hold(topic_shapes(indexed, sub_overlays(proved), limit))
         degrees = holder.hold(node_degrees(indexed, links))
         metrics = figures(links, shapes, degrees, indexed.n_nodes, unit)
     except BaseException:
@@ -110,11 +112,21 @@ def verify(
         progress("index")
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
         progress("verify")
-        found = verify_links(indexed_links(given, indexed, unit), indexed, engine, holder)
+        found = verify_links(given, indexed, engine, unit, holder)
     except BaseException:
         holder.release()
         raise
     return Verification(not found.faults, found.broken_topics, found.faults, engine, holder)
+
+
+def _facts(solved: DataFrame, n_nodes: int, unit: float) -> dict[str, Any]:
+    """What the solving task says of its run; figures of a compared algorithm as :func:`figures` gives them."""
+    facts: dict[str, Any] = json.loads(solved.where("pick < 0").select("facts").collect()[0][0])
+    if "compared" in facts:
+        told = facts["compared"]
+        told["average_degree"] = 2 * told["links"] / n_nodes
+        told["cost"] = from_units(told["cost"], unit)
+    return facts
 
 
 def _check(problem: OverlayProblem, unit: float, *more: Audit) -> None:
@@ -132,7 +144,7 @@ def _links_only(links: DataFrame) -> DataFrame:
 
 def _priced(columns: list[str], counted: str, unit: float) -> list[Column]:
     """The columns, of which ``counted`` is turned from units into costs."""
-    return [from_units(F.col(c), unit).alias(c) if c == counted else F.col(c) for c in columns]
+    return [costs_from_units(F.col(c), unit).alias(c) if c == counted else F.col(c) for c in columns]
 
 
 def _overlay_links(links: DataFrame, indexed: IndexedProblem, unit: float) -> DataFrame:
@@ -141,14 +153,16 @@ def _overlay_links(links: DataFrame, indexed: IndexedProblem, unit: float) -> Da
     return named.select(*_priced(catalog.OVERLAY_LINKS.schema.names, "cost", unit))
 
 
-def _require_valid(links: DataFrame, indexed: IndexedProblem, engine: str, unit: float, holder: Holder) -> None:
-    """The independent check. Where listed links cannot connect a topic, that is the input's fault, and said so."""
-    checked = indexed_links(_links_only(links), indexed, unit)
-    found = verify_links(checked, indexed, engine, holder)
+def _require_valid(links: DataFrame, indexed: IndexedProblem, engine: str, unit: float, holder: Holder) -> DataFrame:
+    """The independent check; gives back the links it proved right.
+
+    Where listed links cannot connect a topic, that is the input's fault, and said so.
+    """
+    found = verify_links(_links_only(links), indexed, engine, unit, holder)
     if not found.faults:
-        return
+        return found.links
     if found.topics_broken and len(found.faults) == 1 and indexed.link_costs is not None:
-        allowed = sub_overlays(with_shared_topics(indexed.link_costs, indexed.node_topics))
+        allowed = sub_overlays(with_shared_topics(indexed.link_costs, indexed.nodes))
         apart = sides_of_broken_topics(topic_components(indexed, allowed, engine, holder), indexed)
         sentence = "Table 'link_costs' leaves {} List links between these sides, or remove the subscriptions."
         if not found.broken_topics.exceptAll(apart).isEmpty():

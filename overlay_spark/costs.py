@@ -57,9 +57,7 @@ def listed_costs(src: NDArray[Any], dst: NDArray[Any], values: NDArray[Any]) -> 
 
 def site_costs(sites: NDArray[Any], table: NDArray[Any]) -> Costs:
     """Costs between the sites of two nodes; ``table`` is symmetric, its diagonal the cost within a site."""
-    return _costs(
-        SITES, sites=np.ascontiguousarray(sites, np.int32), table=np.ascontiguousarray(table, np.int64)
-    )
+    return _costs(SITES, sites=np.ascontiguousarray(sites, np.int32), table=np.ascontiguousarray(table, np.int64))
 
 
 def matrix_costs(matrix: NDArray[Any]) -> Costs:

@@ -26,16 +26,18 @@ def _require(condition: bool, message: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DesignOptions:
-    """Which overlay to compute: ``algorithm`` and ``engine`` by name, ``seed`` for algorithms that draw."""
+    """Which overlay to compute: ``algorithm`` and ``engine`` by name, ``seed`` for algorithms that draw.
+
+    ``compare`` names an algorithm whose overlay is computed beside it, for its figures only.
+    """
 
     algorithm: str = "greedy"
     engine: str = "auto"
     seed: int = 0
+    compare: str | None = None
 
     def __post_init__(self) -> None:
-        _require(
-            self.engine in ENGINES, f"design.engine must be one of {', '.join(ENGINES)}, got {self.engine!r}."
-        )
+        _require(self.engine in ENGINES, f"design.engine must be one of {', '.join(ENGINES)}, got {self.engine!r}.")
         _require(0 <= self.seed < 2**63, f"design.seed must be from 0 to 2^63 - 1, got {self.seed}.")
 
 
@@ -46,9 +48,7 @@ class CostOptions:
     unit: float = 1e-6
 
     def __post_init__(self) -> None:
-        _require(
-            math.isfinite(self.unit) and self.unit > 0, f"costs.unit must be a positive number, got {self.unit}."
-        )
+        _require(math.isfinite(self.unit) and self.unit > 0, f"costs.unit must be a positive number, got {self.unit}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +89,13 @@ class MetricsOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionOptions:
-    """A local Spark session: cores ("*" = all), driver memory (from the machine if unset), where its jars are."""
+    """A local Spark session: cores ("*" = all), driver memory (from the machine if unset), where its jars are.
+
+    ``brief`` trades peak speed for a quick start: for small problems and tests.
+    """
 
     cores: str = "*"
+    brief: bool = False
     driver_memory: str | None = None
     jars: str | None = None
     cache: str | None = None
@@ -160,7 +164,7 @@ def _typed(value: Any, hint: Any, where: str) -> Any:
     accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if float in accepted and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if isinstance(value, bool) and bool not in accepted or not isinstance(value, accepted):
+    if (isinstance(value, bool) and bool not in accepted) or not isinstance(value, accepted):
         names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
         raise OptionError(f"{where} must be of type {names}, got {value!r}.")
     return value

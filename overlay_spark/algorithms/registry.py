@@ -38,12 +38,8 @@ ALGORITHMS = (
         greedy,
         "greedy",
     ),
-    Algorithm(
-        "fewest_links", "GM", "number of links", "H(g) x the least number of links", fewest_links, "greedy"
-    ),
-    Algorithm(
-        "trees", "TrMAW", "cost of each topic's own tree", "(number of topics) x optimum", trees, "greedy"
-    ),
+    Algorithm("fewest_links", "GM", "number of links", "H(g) x the least number of links", fewest_links, "greedy"),
+    Algorithm("trees", "TrMAW", "cost of each topic's own tree", "(number of topics) x optimum", trees, "greedy"),
 )
 
 
@@ -54,11 +50,7 @@ def find(name: str) -> Algorithm:
     if wanted in by_name:
         return by_name[wanted]
     close = difflib.get_close_matches(wanted, by_name, n=1, cutoff=0.5)
-    hint = (
-        f"Did you mean {by_name[close[0]].name!r}?"
-        if close
-        else f"Known: {', '.join(a.name for a in ALGORITHMS)}."
-    )
+    hint = f"Did you mean {by_name[close[0]].name!r}?" if close else f"Known: {', '.join(a.name for a in ALGORITHMS)}."
     raise OptionError(f"There is no algorithm {name!r}. {hint}")
 
 

@@ -17,10 +17,10 @@ SUBSCRIPTIONS_PER_BUCKET = 50_000
 """Topics are worked on in buckets of about this many subscriptions: enough to be worth a call, little enough to hold."""
 
 
-def with_shared_topics(links: DataFrame, node_topics: DataFrame) -> DataFrame:
+def with_shared_topics(links: DataFrame, nodes: DataFrame) -> DataFrame:
     """(src, dst, ...) -> the same with ``shared``: the topics both ends want. Two joins by node."""
-    src = node_topics.select(F.col("node").alias("src"), F.col("topics").alias("src_topics"))
-    dst = node_topics.select(F.col("node").alias("dst"), F.col("topics").alias("dst_topics"))
+    src = nodes.select(F.col("node").alias("src"), F.col("topics").alias("src_topics"))
+    dst = nodes.select(F.col("node").alias("dst"), F.col("topics").alias("dst_topics"))
     return (
         links.join(src, "src")
         .join(dst, "dst")

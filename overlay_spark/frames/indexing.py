@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from overlay_spark.frames.costs import LinkCosts, ListedCosts, units
+from overlay_spark.frames.costs import LinkCosts, ListedCosts, SiteCosts, units
 from overlay_spark.frames.lineage import Holder
 
 
@@ -15,15 +15,14 @@ from overlay_spark.frames.lineage import Holder
 class IndexedProblem:
     """A problem in whole numbers.
 
-    ``nodes`` (node, node_id, site?), ``topics`` (topic, topic_id), ``members`` (topic, node), ``node_topics``
-    (node, topics: ascending array; every node, also those without topics).
+    ``nodes`` (node, node_id, site, topics: the numbers of its topics, ascending), ``topics`` (topic, topic_id),
+    ``members`` (topic, node).
     ``link_costs`` (src, dst, cost) with src < dst, where listed; else ``site_costs`` (site_a, site_b, cost), both ways.
     """
 
     nodes: DataFrame
     topics: DataFrame
     members: DataFrame
-    node_topics: DataFrame
     link_costs: DataFrame | None
     site_costs: DataFrame | None
     n_nodes: int
@@ -40,43 +39,39 @@ def index_problem(
     spills. One job counts; all frames but the costs are held.
     """
     known = subscriptions.select("node_id").distinct() if nodes is None else nodes
-    numbered_nodes = holder.hold(_numbered(known, "node_id", "node"))
-    numbered_topics = holder.hold(_numbered(subscriptions.select("topic_id").distinct(), "topic_id", "topic"))
-    members = holder.hold(
-        subscriptions.join(numbered_nodes.select("node", "node_id"), "node_id")
-        .join(numbered_topics, "topic_id")
-        .select("topic", "node")
-    )
-    node_topics = holder.hold(
-        numbered_nodes.select("node")
-        .join(members.groupBy("node").agg(F.array_sort(F.collect_list("topic")).alias("topics")), "node", "left")
-        .select("node", F.coalesce("topics", F.array().cast("array<int>")).alias("topics"))
-    )
+    numbered = _numbered(known, "node_id", "node")
+    topics = holder.hold(_numbered(subscriptions.select("topic_id").distinct(), "topic_id", "topic"))
     link_costs = site_costs = None
-    if isinstance(costs, ListedCosts):
-        link_costs = _indexed_links(costs.table, numbered_nodes, unit)
-    else:
-        sites = _numbered(numbered_nodes.select("site").distinct(), "site", "site_number")
-        numbered_nodes = holder.hold(
-            numbered_nodes.join(sites, "site").select("node", "node_id", F.col("site_number").alias("site"))
-        )
+    if isinstance(costs, SiteCosts):
+        sites = holder.hold(_numbered(known.select("site").distinct(), "site", "site_number"))
+        numbered = numbered.join(sites, "site").withColumn("site", F.col("site_number"))
         site_costs = holder.hold(_indexed_sites(costs.table, sites, unit))
-    counts = numbered_nodes.agg(
-        F.count(F.lit(1)).alias("nodes"),
-    ).crossJoin(
-        members.agg(F.count(F.lit(1)).alias("subscriptions"), (F.max("topic") + 1).alias("topics"))
-    ).first()  # fmt: skip
-    assert counts is not None
+    else:
+        numbered = numbered.withColumn("site", F.lit(None).cast("int"))
+    wanted = (
+        subscriptions.join(topics, "topic_id")
+        .groupBy("node_id")
+        .agg(F.array_sort(F.collect_list("topic")).alias("topics"))
+    )
+    indexed = holder.hold(
+        numbered.join(wanted, "node_id", "left").select(
+            "node", "node_id", "site", F.coalesce("topics", F.array().cast("array<int>")).alias("topics")
+        )
+    )
+    if isinstance(costs, ListedCosts):
+        link_costs = _indexed_links(costs.table, indexed, unit)
+    counts = indexed.agg(F.count(F.lit(1)).alias("nodes"), F.sum(F.size("topics")).alias("subscriptions"))
+    row = counts.crossJoin(topics.agg(F.count(F.lit(1)).alias("topics"))).first()
+    assert row is not None
     return IndexedProblem(
-        numbered_nodes,
-        numbered_topics,
-        members,
-        node_topics,
+        indexed,
+        topics,
+        indexed.select(F.explode("topics").alias("topic"), "node"),
         link_costs,
         site_costs,
-        counts["nodes"],
-        counts["topics"],
-        counts["subscriptions"],
+        row["nodes"],
+        row["topics"],
+        row["subscriptions"],
     )
 
 

@@ -51,14 +51,18 @@ def _unit_audit(table: Table, given: DataFrame, unit: float) -> Audit:
         given.agg(F.count_if(small), F.count_if(large)),
         (
             Finding(
-                lambda n, found: f"{where} {rows(n)} that are less than half of costs.unit = {unit:g} and would count "
-                f"as 0 (first: {found}). Set a smaller costs.unit, or correct these rows.",
+                lambda n, found: (
+                    f"{where} {rows(n)} that are less than half of costs.unit = {unit:g} and would count "
+                    f"as 0 (first: {found}). Set a smaller costs.unit, or correct these rows."
+                ),
                 lambda: given.where(small),
                 shown,
             ),
             Finding(
-                lambda n, found: f"{where} {rows(n)} that are more than {MAX_UNITS} times costs.unit = {unit:g} "
-                f"(first: {found}). Set a larger costs.unit, or correct these rows.",
+                lambda n, found: (
+                    f"{where} {rows(n)} that are more than {MAX_UNITS} times costs.unit = {unit:g} "
+                    f"(first: {found}). Set a larger costs.unit, or correct these rows."
+                ),
                 lambda: given.where(large),
                 shown,
             ),
@@ -69,8 +73,10 @@ def _unit_audit(table: Table, given: DataFrame, unit: float) -> Audit:
 def _unknown_nodes(subscriptions: DataFrame, nodes: DataFrame) -> Audit:
     strangers = subscriptions.join(nodes, "node_id", "left_anti")
     finding = Finding(
-        lambda n, found: f"Table 'subscriptions' has {rows(n)} of nodes that table 'nodes' does not know "
-        f"(first: {found}). Add these nodes or remove their subscriptions.",
+        lambda n, found: (
+            f"Table 'subscriptions' has {rows(n)} of nodes that table 'nodes' does not know "
+            f"(first: {found}). Add these nodes or remove their subscriptions."
+        ),
         lambda: strangers,
         ("node_id",),
     )
@@ -84,8 +90,10 @@ def _nodes_without_links(subscriptions: DataFrame, link_costs: DataFrame) -> Aud
     sharing = subscriptions.join(shared, "topic_id", "left_semi").select("node_id").distinct()
     alone = sharing.join(ends, "node_id", "left_anti")
     finding = Finding(
-        lambda n, found: f"Table 'link_costs' does not know {n} of the nodes that share a topic with others "
-        f"(first: {found}). List links for these nodes.",
+        lambda n, found: (
+            f"Table 'link_costs' does not know {n} of the nodes that share a topic with others "
+            f"(first: {found}). List links for these nodes."
+        ),
         lambda: alone,
         ("node_id",),
     )
@@ -95,8 +103,10 @@ def _nodes_without_links(subscriptions: DataFrame, link_costs: DataFrame) -> Aud
 def _nodes_without_site(nodes: DataFrame) -> Audit:
     homeless = nodes.where(F.col("site").isNull())
     finding = Finding(
-        lambda n, found: f"Table 'nodes': column 'site' has {rows(n)} that are null (first: {found}). "
-        "With site costs every node needs a site.",
+        lambda n, found: (
+            f"Table 'nodes': column 'site' has {rows(n)} that are null (first: {found}). "
+            "With site costs every node needs a site."
+        ),
         lambda: homeless,
         ("node_id",),
     )
@@ -112,8 +122,10 @@ def _site_pairs_without_cost(nodes: DataFrame, site_costs: DataFrame) -> Audit:
     needed = a.join(b, (F.col("site_a") < F.col("site_b")) | ((F.col("site_a") == F.col("site_b")) & (F.col("n") > 1)))
     missing = needed.select("site_a", "site_b").join(site_costs.select(low, high), ["site_a", "site_b"], "left_anti")
     finding = Finding(
-        lambda n, found: f"Table 'site_costs' has no cost for {n} pairs of sites in use (first: {found}). "
-        "Add these rows; the cost within a site has site_a = site_b.",
+        lambda n, found: (
+            f"Table 'site_costs' has no cost for {n} pairs of sites in use (first: {found}). "
+            "Add these rows; the cost within a site has site_a = site_b."
+        ),
         lambda: missing,
         ("site_a", "site_b"),
     )

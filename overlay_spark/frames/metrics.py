@@ -38,21 +38,17 @@ def _shapes(bucket: Bucket, diameter_max_nodes: int) -> pa.Table:
 
 
 def node_degrees(problem: IndexedProblem, links: DataFrame) -> DataFrame:
-    """Links (src, dst, cost) -> (node, node_id, topics, degree, weighted_degree), one row a node. Two joins by node."""
+    """Links (src, dst, cost) -> (node, node_id, topics, degree, weighted_degree), one row a node. One join by node."""
     ends = links.select(F.col("src").alias("node"), "cost").union(links.select("dst", "cost"))
     degrees = ends.groupBy("node").agg(
         F.count(F.lit(1)).cast("int").alias("degree"), F.sum("cost").alias("weighted_degree")
     )
-    return (
-        problem.nodes.join(problem.node_topics, "node")
-        .join(degrees, "node", "left")
-        .select(
-            "node",
-            "node_id",
-            F.size("topics").alias("topics"),
-            F.coalesce("degree", F.lit(0)).alias("degree"),
-            F.coalesce("weighted_degree", F.lit(0).cast("bigint")).alias("weighted_degree"),
-        )
+    return problem.nodes.join(degrees, "node", "left").select(
+        "node",
+        "node_id",
+        F.size("topics").alias("topics"),
+        F.coalesce("degree", F.lit(0)).alias("degree"),
+        F.coalesce("weighted_degree", F.lit(0).cast("bigint")).alias("weighted_degree"),
     )
 
 

@@ -67,12 +67,29 @@ def _solver(
     n_nodes: int, n_topics: int, algorithm: str, sections: dict[str, dict[str, Any]]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def solve(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        options = Options.from_mapping(sections)
         instance = instance_from_rows(n_nodes, n_topics, pa.Table.from_batches(batches))
         started = time.perf_counter()
-        links = find(algorithm)(instance, Options.from_mapping(sections))
-        yield from _solved_rows(instance, links, {"solve_seconds": time.perf_counter() - started})
+        links = find(algorithm)(instance, options)
+        facts: dict[str, Any] = {"solve_seconds": time.perf_counter() - started}
+        if options.design.compare is not None:
+            facts["compared"] = _compared(instance, options.design.compare, options)
+        yield from _solved_rows(instance, links, facts)
 
     return solve
+
+
+def _compared(instance: Instance, algorithm: str, options: Options) -> dict[str, Any]:
+    """The figures of another algorithm's overlay, costs in units."""
+    chosen = find(algorithm)
+    links = chosen(instance, options)
+    degrees = np.bincount(np.concatenate([links.src, links.dst]), minlength=instance.n_nodes)
+    return {
+        "algorithm": chosen.name,
+        "links": len(links),
+        "cost": links.total_cost,
+        "max_degree": int(degrees.max()),
+    }
 
 
 def instance_from_rows(n_nodes: int, n_topics: int, rows: pa.Table) -> Instance:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from overlay_spark.frames.components import sub_overlays, with_shared_topics
+from overlay_spark.frames.components import sub_overlays
 from overlay_spark.frames.costs import units
 from overlay_spark.frames.graphs import topic_components
 from overlay_spark.frames.indexing import IndexedProblem
@@ -32,36 +32,57 @@ class Findings:
     ``broken_topics`` (topic_id, side, nodes) has a row for each side of each broken topic, named by its least node.
     """
 
+    links: DataFrame
+    """The links as :func:`described_links` gives them, held."""
     broken_topics: DataFrame
     topics_broken: bool
     faults: tuple[str, ...]
 
 
-def indexed_links(links: DataFrame, problem: IndexedProblem, unit: float) -> DataFrame:
-    """LINKS -> (src, dst, cost, src_id, dst_id) with src < dst; null ends where one is unknown. Two joins by id."""
-    a = problem.nodes.select(F.col("node").alias("a"), F.col("node_id").alias("src"))
-    b = problem.nodes.select(F.col("node").alias("b"), F.col("node_id").alias("dst"))
-    known = links.join(a, "src", "left").join(b, "dst", "left")
-    both = F.col("a").isNotNull() & F.col("b").isNotNull()
-    return known.select(
-        F.when(both, F.least("a", "b")).alias("src"),
-        F.when(both, F.greatest("a", "b")).alias("dst"),
+def described_links(links: DataFrame, problem: IndexedProblem, unit: float) -> DataFrame:
+    """LINKS -> (src, dst, cost, shared, n_shared, listed, times, src_id, dst_id), one row a given row.
+
+    ``src`` < ``dst`` are null where an end is unknown; ``shared`` are the topics both ends want; ``listed`` is the cost
+    by the problem's costs, null where the link may not be used; ``times`` is how often the pair occurs. Two joins by
+    id, one by link or site, one window by link.
+    """
+    a = problem.nodes.select(*[F.col(c).alias(f"{c}_a") for c in problem.nodes.columns])
+    b = problem.nodes.select(*[F.col(c).alias(f"{c}_b") for c in problem.nodes.columns])
+    known = links.join(a, F.col("src") == F.col("node_id_a"), "left").join(
+        b, F.col("dst") == F.col("node_id_b"), "left"
+    )
+    both = F.col("node_a").isNotNull() & F.col("node_b").isNotNull()
+    shared = F.array_intersect("topics_a", "topics_b")
+    told = known.select(
+        F.when(both, F.least("node_a", "node_b")).alias("src"),
+        F.when(both, F.greatest("node_a", "node_b")).alias("dst"),
         units(F.col("cost"), unit).alias("cost"),
+        shared.alias("shared"),
+        F.size(shared).alias("n_shared"),
         F.col("src").alias("src_id"),
         F.col("dst").alias("dst_id"),
+        "site_a",
+        "site_b",
     )
+    if problem.link_costs is not None:
+        priced = told.join(problem.link_costs.withColumnRenamed("cost", "listed"), ["src", "dst"], "left")
+    else:
+        assert problem.site_costs is not None
+        priced = told.join(problem.site_costs.withColumnRenamed("cost", "listed"), ["site_a", "site_b"], "left")
+    times = F.count(F.lit(1)).over(Window.partitionBy("src", "dst"))
+    return priced.drop("site_a", "site_b").withColumn("times", F.when(F.col("src").isNotNull(), times))
 
 
-def verify_links(links: DataFrame, problem: IndexedProblem, engine: str, holder: Holder) -> Findings:
-    """Indexed links -> findings. One job counts all faults, after that of the components where they take one."""
-    described = holder.hold(_described(links, problem))
-    known = described.where("src <> dst").dropDuplicates(["src", "dst"])
+def verify_links(links: DataFrame, problem: IndexedProblem, engine: str, unit: float, holder: Holder) -> Findings:
+    """LINKS -> findings. One job counts all faults; GraphFrames, where it is the engine, runs jobs of its own before."""
+    described = holder.hold(described_links(links, problem, unit))
+    known = described.where("src <> dst")
     components = topic_components(problem, sub_overlays(known), engine, holder)
     broken = holder.hold(sides_of_broken_topics(components, problem))
     topics = broken_topic_audit(broken, "The overlay leaves {}")
     faults = faults_of([topics, _link_audit(described)])
     topics_broken = bool(faults) and faults[0].startswith("The overlay leaves")
-    return Findings(broken, topics_broken, tuple(faults))
+    return Findings(described, broken, topics_broken, tuple(faults))
 
 
 def sides_of_broken_topics(components: DataFrame, problem: IndexedProblem) -> DataFrame:
@@ -109,24 +130,3 @@ def _link_audit(described: DataFrame) -> Audit:
 
     counts: list[Column] = [F.count_if(F.expr(bad)) for bad, _ in LINK_FAULTS]
     return Audit(described.agg(*counts), tuple(finding(*fault) for fault in LINK_FAULTS))
-
-
-def _described(links: DataFrame, problem: IndexedProblem) -> DataFrame:
-    """Add to each link ``times`` (how often the pair occurs), ``listed`` (its cost by the problem's costs, null where it
-    may not be used), ``shared`` (the topics both ends want) and ``n_shared``."""
-    times = links.groupBy("src", "dst").agg(F.count(F.lit(1)).alias("times"))
-    known = links.where("src IS NOT NULL").join(times, ["src", "dst"])
-    priced = _priced(with_shared_topics(known, problem.node_topics), problem)
-    told = priced.select(*links.columns, "times", "listed", "shared", F.size("shared").alias("n_shared"))
-    strangers = links.where("src IS NULL")
-    return told.unionByName(strangers, allowMissingColumns=True)
-
-
-def _priced(links: DataFrame, problem: IndexedProblem) -> DataFrame:
-    if problem.link_costs is not None:
-        return links.join(problem.link_costs.withColumnRenamed("cost", "listed"), ["src", "dst"], "left")
-    assert problem.site_costs is not None
-    a = problem.nodes.select(F.col("node").alias("src"), F.col("site").alias("site_a"))
-    b = problem.nodes.select(F.col("node").alias("dst"), F.col("site").alias("site_b"))
-    prices = problem.site_costs.withColumnRenamed("cost", "listed")
-    return links.join(a, "src").join(b, "dst").join(prices, ["site_a", "site_b"], "left")

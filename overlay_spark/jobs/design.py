@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from overlay_spark.api import Progress, silent, design
+from overlay_spark.api import Progress, design, silent
 from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options

@@ -62,9 +62,7 @@ def _longest_row(offsets: NDArray[np.int64]) -> int:
 
 
 @kernel
-def _shared(
-    offsets: NDArray[np.int64], topics: NDArray[np.int32], u: int, v: int, out: NDArray[np.int64]
-) -> int:
+def _shared(offsets: NDArray[np.int64], topics: NDArray[np.int32], u: int, v: int, out: NDArray[np.int64]) -> int:
     """Count the topics u and v share; note their positions where ``out`` has room."""
     i, j, count = offsets[u], offsets[v], 0
     while i < offsets[u + 1] and j < offsets[v + 1]:
@@ -144,9 +142,7 @@ def contribution_bound(state: Growing, u: int, v: int) -> int:
     """At least the contribution of link (u, v), from bitsets alone; 0 means 0 for ever."""
     bound = 0
     for k in range(state.bits.shape[1]):
-        bound += popcount(
-            state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k])
-        )
+        bound += popcount(state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k]))
     return bound
 
 
@@ -230,9 +226,7 @@ def _settle(state: Growing, label: int, k: int, bit: np.uint64, settled: bool) -
 
 
 @kernel
-def replay_contributions(
-    state: Growing, src: NDArray[np.int32], dst: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def replay_contributions(state: Growing, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDArray[np.int32]:
     """The contribution of each link when the links are added in the given order."""
     joined = np.empty(len(src), np.int32)
     for i in range(len(src)):

@@ -99,9 +99,7 @@ def select_links(state: Growing, costs: Costs, by_contribution: bool, band: int)
         bands += 1
         start = end
     rows = picks.rows[: picks.numbers[0]].copy()
-    return Selection(
-        rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], rows[:, 4], candidates, picks.numbers[1], bands
-    )
+    return Selection(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], rows[:, 4], candidates, picks.numbers[1], bands)
 
 
 @kernel
@@ -144,9 +142,7 @@ def _drain(
     run: _Run, start: int, end: int, places: NDArray[np.int64], codes: NDArray[np.int64], picks: _Picks
 ) -> _Picks:
     """Work the bins in [start, end) off, in order; bin b holds ``codes[places[b]:places[b + 1]]`` and its chain."""
-    waiting = _Waiting(
-        np.full(end, -1, np.int64), np.empty(64, np.int64), np.arange(1, 65), np.zeros(1, np.int64)
-    )
+    waiting = _Waiting(np.full(end, -1, np.int64), np.empty(64, np.int64), np.arange(1, 65), np.zeros(1, np.int64))
     waiting.next[-1] = -1
     ranks, heap = np.empty(64, np.float64), np.empty(64, np.int64)
     for b in range(start, end):

@@ -53,9 +53,7 @@ def _count(name: str, doc: str, type: str = "int", *, nullable: bool = False) ->
         type,
         doc,
         nullable,
-        rules=(
-            Rule(f"{name}_is_not_negative", f"`{name}` >= 0", "that are negative", "Counts start at 0."),
-        ),
+        rules=(Rule(f"{name}_is_not_negative", f"`{name}` >= 0", "that are negative", "Counts start at 0."),),
     )
 
 
@@ -122,9 +120,7 @@ OVERLAY_LINKS = Table(
         _count("pick", "when it was picked, from 0", "bigint"),
     ),
     key=("src", "dst"),
-    rules=(
-        Rule("src_is_before_dst", "`src` < `dst`", "whose src is not before dst", "Swap the ends."),
-    ),
+    rules=(Rule("src_is_before_dst", "`src` < `dst`", "whose src is not before dst", "Swap the ends."),),
 )
 
 OVERLAY_TOPICS = Table(

@@ -24,6 +24,7 @@ from pyspark.sql.types import (
 from overlay_spark.errors import InputError
 from overlay_spark.tables.audit import Audit, Finding, rows
 
+
 @dataclass(frozen=True)
 class Rule:
     """What must hold in a row. ``sql`` is written here, never by a user; a row where it is null passes."""

@@ -43,9 +43,7 @@ class Interests:
         return -4.0 * rank / self.topics if self.law == "expo" else np.zeros(self.topics)
 
 
-def subscriptions(
-    interests: Interests, nodes: NDArray[Any], seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def subscriptions(interests: Interests, nodes: NDArray[Any], seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(node, topic) for the numbered nodes: distinct topics, drawn with probability proportional to popularity.
 
     Drawing without replacement is taking the largest of log popularity + Gumbel noise.

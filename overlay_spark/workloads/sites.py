@@ -28,7 +28,5 @@ def round_trip_ms(a: str, b: str) -> float:
     if a == b:
         return WITHIN_SITE_MS
     (lat_a, lon_a), (lat_b, lon_b) = ((math.radians(x), math.radians(y)) for x, y in (CITIES[a], CITIES[b]))
-    angle = math.acos(
-        math.sin(lat_a) * math.sin(lat_b) + math.cos(lat_a) * math.cos(lat_b) * math.cos(lon_a - lon_b)
-    )
+    angle = math.acos(math.sin(lat_a) * math.sin(lat_b) + math.cos(lat_a) * math.cos(lat_b) * math.cos(lon_a - lon_b))
     return round(WITHIN_SITE_MS + 2 * DETOUR * EARTH_RADIUS_KM * angle / FIBRE_KM_PER_MS, 3)
