@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import find
@@ -31,6 +31,7 @@ from overlay_spark.problems import OverlayProblem
 from overlay_spark.results import Overlay, Verification
 from overlay_spark.tables import catalog
 from overlay_spark.tables.audit import Audit, faults_of
+from overlay_spark.tables.contract import Table
 
 Progress = Callable[[str], None]
 """Told the name of each step as it begins."""
@@ -83,8 +84,8 @@ def design(
         raise
     return Overlay(
         named,
-        shapes.join(indexed.topics, "topic").select(*_priced(catalog.OVERLAY_TOPICS.schema.names, "weighted_diameter", unit)),
-        degrees.select(*_priced(catalog.OVERLAY_NODES.schema.names, "weighted_degree", unit)),
+        _priced(shapes.join(indexed.topics, "topic"), catalog.OVERLAY_TOPICS, "weighted_diameter", unit),
+        _priced(degrees, catalog.OVERLAY_NODES, "weighted_degree", unit),
         metrics,
         chosen.name,
         "kernel",
@@ -142,15 +143,16 @@ def _links_only(links: DataFrame) -> DataFrame:
     return catalog.LINKS.conform(links.select(*[c for c in links.columns if c in wanted]))
 
 
-def _priced(columns: list[str], counted: str, unit: float) -> list[Column]:
-    """The columns, of which ``counted`` is turned from units into costs."""
-    return [costs_from_units(F.col(c), unit).alias(c) if c == counted else F.col(c) for c in columns]
+def _priced(frame: DataFrame, table: Table, counted: str, unit: float) -> DataFrame:
+    """The table's columns, of which ``counted`` is turned from units into costs."""
+    columns = table.schema.names
+    return frame.select(*[costs_from_units(F.col(c), unit).alias(c) if c == counted else F.col(c) for c in columns])
 
 
 def _overlay_links(links: DataFrame, indexed: IndexedProblem, unit: float) -> DataFrame:
     """Solved links -> OVERLAY_LINKS."""
     named = with_ids(links, indexed.nodes).withColumn("stage", F.lit("single"))
-    return named.select(*_priced(catalog.OVERLAY_LINKS.schema.names, "cost", unit))
+    return _priced(named, catalog.OVERLAY_LINKS, "cost", unit)
 
 
 def _require_valid(links: DataFrame, indexed: IndexedProblem, engine: str, unit: float, holder: Holder) -> DataFrame:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from overlay_spark.frames.indexing import IndexedProblem
 
 SUBSCRIPTIONS_PER_BUCKET = 50_000
-"""Topics are worked on in buckets of about this many subscriptions: enough to be worth a call, little enough to hold."""
+"""About how many subscriptions a bucket of topics has: enough to be worth a call, few enough to hold."""
 
 
 def with_shared_topics(links: DataFrame, nodes: DataFrame) -> DataFrame:
@@ -81,7 +81,8 @@ def bucket_from_rows(rows: pa.Table) -> Bucket:
     places = topics_of.astype(np.int64) * width + nodes_of
 
     def position(nodes: NDArray[Any]) -> NDArray[np.int64]:
-        return np.searchsorted(places, edge_topic.astype(np.int64) * width + nodes)
+        wanted: NDArray[np.int64] = np.searchsorted(places, edge_topic.astype(np.int64) * width + nodes)
+        return wanted
 
     return Bucket(
         topics.astype(np.int64),

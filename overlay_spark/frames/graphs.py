@@ -87,7 +87,7 @@ def _by_graphframes(problem: IndexedProblem, overlays: DataFrame, holder: Holder
     vertices = problem.members.select(vertex("node").alias("id"), "topic", "node")
     edges = overlays.select(vertex("src").alias("src"), vertex("dst").alias("dst"))
     spark = problem.members.sparkSession
-    found = GraphFrame(vertices, edges).connectedComponents(
+    found: DataFrame = GraphFrame(vertices, edges).connectedComponents(
         algorithm="graphframes",
         broadcastThreshold=-1,
         useLabelsAsComponents=True,

@@ -117,7 +117,8 @@ def _costs_from_rows(n_nodes: int, of_kind: Callable[[int], list[NDArray[Any]]])
 
 
 def _column(rows: pa.Table, name: str) -> NDArray[Any]:
-    return rows.column(name).to_numpy()
+    values: NDArray[Any] = rows.column(name).to_numpy()
+    return values
 
 
 def _solved_rows(instance: Instance, links: Links, facts: dict[str, Any]) -> Iterator[pa.RecordBatch]:

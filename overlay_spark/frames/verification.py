@@ -74,7 +74,7 @@ def described_links(links: DataFrame, problem: IndexedProblem, unit: float) -> D
 
 
 def verify_links(links: DataFrame, problem: IndexedProblem, engine: str, unit: float, holder: Holder) -> Findings:
-    """LINKS -> findings. One job counts all faults; GraphFrames, where it is the engine, runs jobs of its own before."""
+    """LINKS -> findings. One job counts all faults; GraphFrames, where it is the engine, runs jobs of its own."""
     described = holder.hold(described_links(links, problem, unit))
     known = described.where("src <> dst")
     components = topic_components(problem, sub_overlays(known), engine, holder)

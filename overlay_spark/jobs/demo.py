@@ -36,9 +36,7 @@ class DemoResult:
     seconds: float
 
 
-def run_demo(
-    spark: SparkSession, output: Destination, options: Options, progress: Progress = silent
-) -> DemoResult:
+def run_demo(spark: SparkSession, output: Destination, options: Options, progress: Progress = silent) -> DemoResult:
     """Write the workload, design its overlay, verify it from the stored tables; compare it with one tree per topic."""
     started = time.monotonic()
     options = replace(options, design=replace(options.design, compare="trees"))

@@ -117,9 +117,9 @@ def _artifact(file_name: str) -> str:
 
 
 def _spark_home() -> Path:
-    from pyspark.find_spark_home import _find_spark_home
+    import pyspark
 
-    return Path(_find_spark_home())
+    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
 def _resolve(coordinate: str, work: Path) -> None:

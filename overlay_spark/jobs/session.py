@@ -125,7 +125,7 @@ def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSess
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     cores = os.cpu_count() or 1 if options.cores == "*" else int(options.cores)
-    settings = {
+    settings: dict[str, bool | float | int | str | None] = {
         "spark.jars": ",".join(str(jar) for jar in jars),
         "spark.sql.extensions": DELTA_EXTENSION,
         "spark.sql.catalog.spark_catalog": DELTA_CATALOG,

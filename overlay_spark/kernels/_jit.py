@@ -6,6 +6,7 @@ plain Python, which is how coverage and the second pass of the tests see them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -14,7 +15,7 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-IS_COMPILED = not numba.config.DISABLE_JIT
+IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 def kernel(function: F) -> F:

@@ -24,7 +24,7 @@ def candidate(costs: Costs, n_nodes: int, code: int) -> tuple[int, int, int]:
 
 @kernel
 def first_codes(costs: Costs, n_nodes: int) -> NDArray[np.int64]:
-    """Candidates with src u have the codes from ``[u]`` to before ``[u + 1]`` (where not listed: from u's next node)."""
+    """Candidates with src u have codes from ``[u]`` to before ``[u + 1]``; those not listed start at u's next node."""
     starts = np.zeros(n_nodes + 1, np.int64)
     if costs.kind == LISTED:
         for code in range(len(costs.src)):

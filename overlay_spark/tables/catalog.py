@@ -30,7 +30,7 @@ def _cost(name: str = "cost", doc: str = "what the link costs, in your unit") ->
         "double",
         doc,
         rules=(
-            Rule(f"{name}_is_a_number", f"NOT isnan(`{name}`)", "that are NaN", "Costs must be numbers; correct or remove these rows."),
+            Rule(f"{name}_is_a_number", f"NOT isnan(`{name}`)", "that are NaN", "Correct or remove these rows."),
             Rule(
                 f"{name}_is_finite",
                 f"isnan(`{name}`) OR abs(`{name}`) < {infinity}",
@@ -131,8 +131,8 @@ OVERLAY_TOPICS = Table(
         _count("nodes", "nodes that want it"),
         _count("links", "overlay links between them"),
         _count("components", "components they form: 1 in a valid overlay"),
-        _count("diameter", "most hops between two of its nodes; null where the topic is too large to measure", nullable=True),
-        Column("weighted_diameter", "double", "greatest cost of a cheapest path between two of its nodes; null likewise", nullable=True),
+        _count("diameter", "most hops between two of its nodes; null where not measured", nullable=True),
+        Column("weighted_diameter", "double", "the same in cost", nullable=True),
     ),
     key=("topic_id",),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import or_
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: ``type`` as Spark spells it in DDL; ``nullable`` columns may hold null or be left out of a given table."""
+    """One column: ``type`` as DDL; ``nullable`` ones may hold null, and be left out of a given table."""
 
     name: str
     type: str
@@ -71,7 +71,7 @@ class Table:
 
     @property
     def schema(self) -> StructType:
-        return StructType.fromDDL(self.ddl)
+        return cast(StructType, StructType.fromDDL(self.ddl))
 
     @property
     def constraints(self) -> dict[str, str]:
@@ -136,7 +136,7 @@ class Table:
         for rule, column in ruled:
             what = f"{where}: column '{column.name}' has" if column else f"{where} has"
             say = partial(_say_rule, what, rule)
-            findings.append(Finding(say, lambda rule=rule: given.where(_breaks(rule.sql)), shown))
+            findings.append(Finding(say, partial(given.where, _breaks(rule.sql)), shown))
         if self.key:
             examples = partial(self._repeated, given)
             findings.append(Finding(partial(self._say_repeated, where), examples, self.pair or self.key))
@@ -176,7 +176,7 @@ class Table:
     def _say_repeated(self, where: str, count: int, found: str) -> str:
         if self.pair is None:
             key = ", ".join(self.key)
-            return f"{where} has {rows(count)} whose ({key}) occurs more than once (first: {found}). Remove the duplicates."
+            return f"{where} has {rows(count)} whose ({key}) occurs more than once (first: {found}). Keep one of each."
         return (
             f"{where} has {rows(count)} whose pair ({', '.join(self.pair)}) is given more than once (first: {found}). "
             "A pair may be given once, or once in each direction at the same cost; remove the others."

@@ -20,9 +20,7 @@ def read(spark: SparkSession, table: Table, reference: Reference) -> DataFrame:
         return _typed(spark.read.csv(reference.place, header=True, mode="FAILFAST", escape='"'), table)
     except AnalysisException as error:
         raise InputError(
-            [
-                f"{reference}: table '{table.name}' cannot be read ({error.getCondition()}). Check the path and the files."
-            ]
+            [f"{reference}: table '{table.name}' cannot be read ({error.getCondition()}). Check path and files."]
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Where tables are: ``delta:PATH``, ``parquet:PATH``, ``csv:PATH``, ``table:NAME``; and the folders or schemas of outputs."""
+"""Where tables are read (``delta:PATH``, ``parquet:PATH``, ``csv:PATH``, ``table:NAME``) and where they are written."""
 
 from __future__ import annotations
 
