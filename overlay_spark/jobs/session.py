@@ -35,8 +35,13 @@ DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 FAST_START = "-XX:+UseParallelGC -Xms1g"
 """Most of a short local run is a cold JVM: collect in parallel, and do not grow the heap in small steps."""
 
-BRIEF = "-XX:TieredStopAtLevel=1"
-"""Compile once and lightly: a cold run of a minute takes about 50 s, a long one longer."""
+BRIEF_JAVA = "-XX:TieredStopAtLevel=1"
+BRIEF = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""For runs of a minute: compile Java lightly and queries not at all, plan each query once. Large tables lose by it."""
 
 Say = Callable[[str], None]
 
@@ -135,7 +140,7 @@ def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSess
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": options.driver_memory or _half_of_memory(),
         "spark.driver.extraJavaOptions": " ".join(
-            [FAST_START, *([BRIEF] if options.brief else []), f"-Dlog4j2.configurationFile={_log_settings(folder)}"]
+            [FAST_START, *([BRIEF_JAVA] if options.brief else []), f"-Dlog4j2.configurationFile={_log_settings(folder)}"]
         ),
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.sql.session.timeZone": "UTC",
@@ -143,6 +148,8 @@ def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSess
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+    if options.brief:
+        settings.update(BRIEF)
     builder = SparkSession.builder.appName("overlay_spark").master(f"local[{options.cores}]")
     session = builder.config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

@@ -8,9 +8,11 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any, cast
 
+import pyarrow as pa
 from pyspark.sql import Column as Expression
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     DataType,
     DecimalType,
@@ -84,8 +86,11 @@ class Table:
         return {**checks, **{rule.name: rule.sql for rule in self.rules}}
 
     def rows(self, spark: SparkSession, rows: Iterable[Sequence[Any]] = ()) -> DataFrame:
-        """A small DataFrame of this table, empty by default."""
-        return spark.createDataFrame([tuple(row) for row in rows], self.schema)
+        """A small DataFrame of this table, empty by default. Through Arrow, so that Spark holds the rows as they are."""
+        columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)
+        types = to_arrow_schema(self.schema)
+        arrays = [pa.array(c, t.type) for c, t in zip(columns, types, strict=True)]
+        return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=types), self.schema)
 
     def conform(self, given: DataFrame, name: str | None = None) -> DataFrame:
         """The given table with exactly the declared columns and types; all that is wrong with its schema in one error.

@@ -16,7 +16,7 @@ def uniforms(seed: int, stream: int, rows: NDArray[Any], n_columns: int) -> NDAr
         start = _mix(_mix(np.asarray([seed], np.uint64) + _STEP) + np.uint64(stream))
         by_row = _mix(start + np.asarray(rows, np.uint64)[:, None] * _STEP)
         words = _mix(by_row + np.arange(1, n_columns + 1, dtype=np.uint64)[None, :] * _STEP)
-    return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -1,0 +1,67 @@
+"""Published constructions and independently computed overlays, link by link (tests/cases)."""
+
+import numpy as np
+import pytest
+
+from overlay_spark.algorithms.registry import find
+from overlay_spark.costs import from_units, matrix_costs, to_units
+from overlay_spark.options import Options
+from tests import checks, naive
+
+UNIT = 1 / 1024
+"""Costs of the cases are multiples of this."""
+PAPER_NAMES = ("GrMAW", "GM", "TrMAW")
+
+
+def instance_of(case, listed=False):
+    matrix = to_units(np.array(case["W"]), UNIT)
+    costs = checks.fully_listed(matrix) if listed else matrix_costs(matrix)
+    return checks.instance_of([np.flatnonzero(row) for row in case["X"]], case["T"], costs)
+
+
+def design(case, name, listed=False):
+    return find(name)(instance_of(case, listed), Options())
+
+
+@pytest.mark.parametrize("name", PAPER_NAMES)
+@pytest.mark.parametrize("listed", [False, True], ids=["matrix", "listed"])
+def test_golden_case__gives_the_links_in_pick_order(case, name, listed):
+    expected = case["expected"][name]
+    links = design(case, name, listed)
+    assert [list(pair) for pair in links.pairs()] == expected["edges"]
+    assert from_units(links.total_cost, UNIT) == expected["total_weight"]
+    assert len(links) == expected["edge_count"]
+
+
+@pytest.mark.parametrize("name", PAPER_NAMES)
+def test_golden_case__has_the_measured_diameters(case, name):
+    shapes = checks.shapes(instance_of(case), design(case, name))
+    hops, costs = shapes[shapes[:, 0] > 0, 3:].T
+    expected = case["expected"][name]
+    assert hops.mean() == pytest.approx(expected["avg_topic_diameter_unweighted"])
+    assert from_units(costs.mean(), UNIT) == pytest.approx(expected["avg_topic_diameter_weighted"])
+
+
+@pytest.mark.parametrize("name", PAPER_NAMES)
+def test_golden_case__costs_no_less_than_the_certified_bounds(case, name):
+    cost = from_units(design(case, name).total_cost, UNIT)
+    assert case["lower_bound"]["value"] <= cost
+    if case["optimum"]:
+        assert case["lower_bound"]["value"] <= case["optimum"]["total_weight"] <= cost
+
+
+def test_golden_case__keeps_the_proved_factor_of_greedy(case):
+    if case["optimum"]:
+        factor = checks.harmonic(checks.most_shared(instance_of(case)))
+        cost = from_units(design(case, "GrMAW").total_cost, UNIT)
+        assert cost <= factor * case["optimum"]["total_weight"] * (1 + 1e-9)
+
+
+def test_golden_case__agrees_with_the_slow_twins(case):
+    instance = instance_of(case)
+    expected = {name: [tuple(pair) for pair in case["expected"][name]["edges"]] for name in PAPER_NAMES}
+    assert naive.trees(instance) == expected["TrMAW"]
+    assert [pick[:2] for pick in naive.greedy(instance)] == expected["GrMAW"]
+    assert [pick[:2] for pick in naive.fewest_links(instance)] == expected["GM"]
+    if case["optimum"] and case["V"] <= 5:
+        assert from_units(naive.optimum(instance), UNIT) == case["optimum"]["total_weight"]

@@ -1,0 +1,42 @@
+"""One Spark session for all tests that need one, started by the first of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHANGEABLE = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+"""Settings that a test may change, with the values every test starts from."""
+
+CASES = Path(__file__).parent / "cases"
+GOLDEN = sorted(CASES.glob("*.json"))
+
+
+@pytest.fixture(params=GOLDEN, ids=[path.stem for path in GOLDEN])
+def case(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """A golden case: interests, costs (multiples of 1/1024) and what each algorithm must give."""
+    return json.loads(request.param.read_text())
+
+
+@pytest.fixture(scope="session")
+def _session() -> Iterator[Any]:
+    from overlay_spark.jobs.session import open_session
+    from overlay_spark.options import SessionOptions
+
+    session = open_session(SessionOptions(cores="2", brief=True, driver_memory="2g"))
+    for name, value in CHANGEABLE.items():
+        session.conf.set(name, value)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def spark(_session: Any) -> Iterator[Any]:
+    yield _session
+    _session.catalog.clearCache()
+    for name, value in CHANGEABLE.items():
+        _session.conf.set(name, value)

@@ -1,0 +1,173 @@
+"""Slow twins: every answer by its definition, in plain Python, so that it can be read and believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from overlay_spark.costs import LISTED
+from overlay_spark.instance import Instance
+
+Pair = tuple[int, int]
+Pick = tuple[int, int, int]
+"""A link and how many topics' components it joined when it was picked."""
+
+
+def interests(instance: Instance) -> list[set[int]]:
+    """The topics of each node."""
+    return [set(instance.topics_of(v).tolist()) for v in range(instance.n_nodes)]
+
+
+def members(instance: Instance) -> list[list[int]]:
+    """The nodes of each topic, ascending."""
+    wants = interests(instance)
+    return [[v for v in range(instance.n_nodes) if t in wants[v]] for t in range(instance.n_topics)]
+
+
+def allowed(instance: Instance) -> dict[Pair, int]:
+    """The pairs that may link and share a topic, with their costs, in the order of pairs."""
+    costs = instance.costs
+    if costs.kind == LISTED:
+        all_costs = dict(
+            zip(zip(costs.src.tolist(), costs.dst.tolist(), strict=True), costs.values.tolist(), strict=True)
+        )
+    else:
+        sites, table = costs.sites.tolist(), costs.table.tolist()
+        all_costs = {(u, v): table[sites[u]][sites[v]] for u, v in combinations(range(instance.n_nodes), 2)}
+    wants = interests(instance)
+    return {(u, v): all_costs[u, v] for u, v in sorted(all_costs) if wants[u] & wants[v]}
+
+
+def components(vertices: Iterable[int], edges: Iterable[Pair]) -> dict[int, int]:
+    """The least vertex of each vertex's component; edges that leave the vertices do not count."""
+    around: dict[int, set[int]] = {v: set() for v in vertices}
+    for a, b in edges:
+        if a in around and b in around:
+            around[a].add(b)
+            around[b].add(a)
+    label: dict[int, int] = {}
+    for start in sorted(around):
+        reached = [] if start in label else [start]
+        while reached:
+            v = reached.pop()
+            if v not in label:
+                label[v] = start
+                reached.extend(around[v])
+    return label
+
+
+def topic_components(instance: Instance, links: Iterable[Pair]) -> list[dict[int, int]]:
+    """For each topic: the least node of each of its nodes' component in the topic's sub-overlay."""
+    links = list(links)
+    return [components(nodes, links) for nodes in members(instance)]
+
+
+def broken_topics(instance: Instance, links: Iterable[Pair]) -> list[int]:
+    """Topics whose nodes the links leave apart."""
+    return [t for t, label in enumerate(topic_components(instance, links)) if len(set(label.values())) > 1]
+
+
+class Overlay:
+    """An overlay that grows link by link; ``labels[t][v]`` names the component of node v in topic t."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.wants = interests(instance)
+        self.labels = [{v: v for v in nodes} for nodes in members(instance)]
+
+    def joined(self, u: int, v: int) -> list[int]:
+        """The topics whose components link (u, v) would join, ascending."""
+        return [t for t in sorted(self.wants[u] & self.wants[v]) if self.labels[t][u] != self.labels[t][v]]
+
+    def add(self, u: int, v: int) -> list[int]:
+        topics = self.joined(u, v)
+        for t in topics:
+            label, kept, gone = self.labels[t], self.labels[t][u], self.labels[t][v]
+            self.labels[t] = {node: kept if at == gone else at for node, at in label.items()}
+        return topics
+
+
+def replay(instance: Instance, links: Iterable[Pair]) -> list[int]:
+    """How many topics' components each link joins, the links being added in the given order."""
+    overlay = Overlay(instance)
+    return [len(overlay.add(u, v)) for u, v in links]
+
+
+def greedy(instance: Instance) -> list[Pick]:
+    """Rank every candidate anew at every step, and take the least (cost / contribution, src, dst)."""
+    return _greedy(instance, allowed(instance))
+
+
+def fewest_links(instance: Instance) -> list[Pick]:
+    """Greedy with every cost 1."""
+    return _greedy(instance, dict.fromkeys(allowed(instance), 1))
+
+
+def _greedy(instance: Instance, costs: dict[Pair, int]) -> list[Pick]:
+    overlay = Overlay(instance)
+    picks: list[Pick] = []
+    while True:
+        joins = {pair: len(overlay.joined(*pair)) for pair in costs}
+        ranks = [(costs[pair] / joins[pair], *pair) for pair in costs if joins[pair]]
+        if not ranks:
+            return picks
+        _, u, v = min(ranks)
+        picks.append((u, v, len(overlay.add(u, v))))
+
+
+def trees(instance: Instance) -> list[Pair]:
+    """Kruskal's tree of each topic under (cost, src, dst), topic by topic; a link where it first occurs."""
+    costs = allowed(instance)
+    by_cost = sorted(costs, key=lambda pair: (costs[pair], pair))
+    first: dict[Pair, None] = {}
+    for nodes in members(instance):
+        label = {v: v for v in nodes}
+        for u, v in by_cost:
+            if u in label and v in label and label[u] != label[v]:
+                kept, gone = label[u], label[v]
+                label = {node: kept if at == gone else at for node, at in label.items()}
+                first.setdefault((u, v))
+    return list(first)
+
+
+def optimum(instance: Instance) -> int:
+    """The least cost of links that connect all that the allowed pairs can connect; for some five nodes."""
+    costs = allowed(instance)
+    pairs = list(costs)
+    groups = {frozenset(nodes) for nodes in members(instance)}  # topics with the same nodes ask for the same
+
+    def parts(links: Iterable[Pair]) -> list[dict[int, int]]:
+        links = list(links)
+        return [components(nodes, links) for nodes in groups]
+
+    wanted = parts(pairs)
+    best = sum(costs.values())
+
+    def search(chosen: list[Pair], cost: int, rest: list[Pair]) -> None:
+        nonlocal best
+        if cost >= best and chosen:
+            return
+        if parts(chosen) == wanted:
+            best = cost
+            return
+        for i, pair in enumerate(rest):
+            search([*chosen, pair], cost + costs[pair], rest[i + 1 :])
+
+    search([], 0, pairs)
+    return best
+
+
+def distances(n: int, edges: Iterable[tuple[int, int, int]]) -> list[list[float]]:
+    """The length of the shortest path between all pairs of 0..n-1 (Floyd), infinite where there is none."""
+    length = [[0 if a == b else float("inf") for b in range(n)] for a in range(n)]
+    for a, b, cost in edges:
+        length[a][b] = length[b][a] = min(length[a][b], cost)
+    for via in range(n):
+        for a in range(n):
+            for b in range(n):
+                length[a][b] = min(length[a][b], length[a][via] + length[via][b])
+    return length
+
+
+def diameter(n: int, edges: Iterable[tuple[int, int, int]]) -> float:
+    """The greatest distance between two of 0..n-1."""
+    return max((far for row in distances(n, edges) for far in row), default=0)

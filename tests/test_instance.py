@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlay_spark.costs import listed_costs
+from overlay_spark.errors import InputError
+from overlay_spark.instance import Instance, Links
+from tests import checks, naive
+from tests.strategies import SEEDS, instances
+
+
+@st.composite
+def overlays(draw):
+    """A problem, and some of its allowed pairs as an overlay."""
+    instance = draw(instances(max_nodes=8))
+    pairs = draw(st.permutations(list(naive.allowed(instance))))
+    return instance, checks.links_of(instance, pairs[: draw(st.integers(0, len(pairs)))])
+
+
+@given(instances(), SEEDS)
+def test_from_pairs__does_not_depend_on_the_order_of_subscriptions(instance, seed):
+    order = np.random.default_rng(seed).permutation(instance.n_subscriptions)
+    again = Instance.from_pairs(
+        instance.n_nodes, instance.n_topics, instance.nodes[order], instance.topics[order], instance.costs
+    )
+    assert again.offsets.tolist() == instance.offsets.tolist()
+    assert again.topics.tolist() == instance.topics.tolist()
+
+
+def test_from_pairs__sorts_rows_and_keeps_nodes_and_topics_nobody_wants():
+    costs = checks.matrix([(0, 1, 1), (0, 2, 1), (0, 3, 1), (1, 2, 1), (1, 3, 1), (2, 3, 1)])
+    instance = Instance.from_pairs(4, 6, np.array([2, 0, 2, 2]), np.array([4, 1, 0, 3]), costs)
+    assert instance.offsets.tolist() == [0, 1, 1, 4, 4]
+    assert [instance.topics_of(v).tolist() for v in range(4)] == [[1], [], [0, 3, 4], []]
+    assert instance.nodes.tolist() == [0, 2, 2, 2]
+    assert instance.topic_sizes.tolist() == [1, 1, 0, 1, 1, 0]
+    assert (instance.n_nodes, instance.n_topics, instance.n_subscriptions) == (4, 6, 4)
+    assert (instance.offsets.dtype, instance.topics.dtype) == (np.int64, np.int32)
+
+
+@given(instances())
+def test_topic_sizes__count_the_nodes_of_each_topic(instance):
+    assert instance.topic_sizes.tolist() == [len(nodes) for nodes in naive.members(instance)]
+
+
+@given(overlays())
+def test_component_labels__are_the_position_of_each_components_first_member(overlay):
+    instance, links = overlay
+    by_topic = naive.topic_components(instance, links.pairs())
+    labels = instance.component_labels(links)
+    for position, (v, t) in enumerate(zip(instance.nodes.tolist(), instance.topics.tolist(), strict=True)):
+        first = labels[position]
+        assert (instance.nodes[first], instance.topics[first]) == (by_topic[t][v], t)
+
+
+@given(overlays())
+def test_broken_topics__are_those_of_the_naive_search(overlay):
+    instance, links = overlay
+    broken = instance.broken_topics(links)
+    assert broken.tolist() == naive.broken_topics(instance, links.pairs())
+    assert broken.dtype == np.int32
+
+
+def test_broken_topics__are_not_mended_through_nodes_of_other_topics():
+    instance = checks.instance_of([[0, 1], [1], [0, 1]], 2)
+    links = checks.links_of(instance, [(0, 1), (1, 2)])
+    assert instance.broken_topics(links).tolist() == [0]
+
+
+def test_require_connected__names_the_first_topics_that_stay_apart():
+    instance = checks.instance_of([range(5), range(5), [5]], 6, listed_costs(*np.empty((3, 0), np.int64)))
+    with pytest.raises(InputError, match=r"5 topics cannot be connected .*first: topics \[0, 1, 2\]"):
+        instance.require_connected(checks.links_of(instance, []))
+
+
+def test_require_connected__accepts_a_connected_overlay():
+    instance = checks.instance_of([[0], [0], [1]], 2)
+    instance.require_connected(checks.links_of(instance, [(0, 1)]))
+
+
+def test_with_unit_costs__leaves_interests_and_the_original_alone():
+    costs = checks.matrix([(0, 1, 7)])
+    instance = checks.instance_of([[0], [0]], 1, costs)
+    again = instance.with_unit_costs()
+    assert naive.allowed(again) == {(0, 1): 1}
+    assert naive.allowed(instance) == {(0, 1): 7}
+    assert again.topics.tolist() == instance.topics.tolist()
+
+
+def test_links__know_their_length_pairs_and_total_cost():
+    links = Links(
+        np.array([0, 1], np.int32), np.array([2, 3], np.int32), np.array([2**40, 1]), np.array([3, 1], np.int32)
+    )
+    assert len(links) == 2
+    assert links.pairs() == [(0, 2), (1, 3)]
+    assert links.total_cost == 2**40 + 1
+    assert type(links.total_cost) is int
+    assert checks.picks(links.take(np.array([1, 0]))) == [(1, 3, 1), (0, 2, 3)]
+    assert links.take(np.array([1])).cost.tolist() == [1]

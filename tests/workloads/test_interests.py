@@ -1,0 +1,112 @@
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from overlay_spark.errors import OptionError
+from overlay_spark.workloads.interests import Interests, subscriptions
+from tests.strategies import SEEDS
+
+NODES = np.arange(3000)
+laws = st.sampled_from(["unif", "zipf", "expo"])
+
+
+def wants_of(interests, nodes, seed):
+    """Node -> its topics, in the order given."""
+    found = {int(v): [] for v in nodes}
+    for v, t in zip(*(column.tolist() for column in subscriptions(interests, nodes, seed)), strict=True):
+        found[v].append(t)
+    return found
+
+
+def shares(interests, seed=1):
+    """How large a part of the nodes wants each topic."""
+    return np.bincount(subscriptions(interests, NODES, seed)[1], minlength=interests.topics) / len(NODES)
+
+
+@given(SEEDS, laws, st.data())
+def test_subscriptions__are_distinct_topics_within_the_sizes(seed, law, data):
+    topics = data.draw(st.integers(0, 80))
+    most = data.draw(st.integers(0, topics))
+    interests = Interests(topics=topics, least=data.draw(st.integers(0, most)), most=most, law=law)
+    for wanted in wants_of(interests, np.arange(10), seed).values():
+        assert len(set(wanted)) == len(wanted)
+        assert interests.least <= len(wanted) <= most
+        assert all(0 <= t < topics for t in wanted)
+
+
+@given(SEEDS, laws, st.lists(st.integers(0, 10**9), unique=True, max_size=20), st.integers(0, 20))
+def test_subscriptions__do_not_depend_on_how_nodes_are_split(seed, law, nodes, cut):
+    interests = Interests(topics=30, least=2, most=9, law=law)
+    together = wants_of(interests, np.array(nodes, np.int64), seed)
+    parts = [wants_of(interests, np.array(part, np.int64), seed) for part in (nodes[:cut], nodes[cut:][::-1])]
+    assert together == parts[0] | parts[1]
+
+
+def test_subscriptions__change_with_the_seed():
+    interests = Interests(topics=50, least=5, most=20)
+    assert wants_of(interests, NODES[:20], 1) == wants_of(interests, NODES[:20], 1)
+    assert wants_of(interests, NODES[:20], 1) != wants_of(interests, NODES[:20], 2)
+
+
+def test_subscriptions__have_every_size_equally_often():
+    sizes = [len(wanted) for wanted in wants_of(Interests(topics=40, least=3, most=12), NODES, 1).values()]
+    counts = np.bincount(sizes)
+    assert np.flatnonzero(counts).tolist() == list(range(3, 13))
+    assert (abs(counts[3:] - 300) < 6 * np.sqrt(300)).all()
+
+
+def test_subscriptions__of_all_topics_hold_each_once():
+    assert sorted(wants_of(Interests(topics=9, least=9, most=9, law="zipf"), NODES[:1], 4)[0]) == list(range(9))
+
+
+@pytest.mark.parametrize(
+    "law, popularity",
+    [
+        ("unif", lambda i: np.ones(len(i))),
+        ("zipf", lambda i: i**-2.0),
+        ("expo", lambda i: np.exp(-4 * i / len(i))),
+    ],
+)
+def test_subscriptions__of_one_topic_follow_the_law(law, popularity):
+    expected = popularity(np.arange(1.0, 21))
+    expected /= expected.sum()
+    found = shares(Interests(topics=20, least=1, most=1, law=law))
+    assert (abs(found - expected) < 5 * np.sqrt(expected * (1 - expected) / len(NODES)) + 1e-9).all()
+
+
+def test_subscriptions__of_two_topics_are_drawn_one_after_the_other():
+    # Probability that topic i is among two drawn without replacement with popularity q: q_i (1 + sum q_j / (1 - q_j)).
+    q = np.array([1, 1 / 4, 1 / 9])
+    q /= q.sum()
+    odds = q / (1 - q)
+    expected = q * (1 + odds.sum() - odds)
+    assert expected.sum() == pytest.approx(2)
+    assert shares(Interests(topics=3, least=2, most=2, law="zipf")) == pytest.approx(expected, abs=0.04)
+
+
+def test_subscriptions__of_uniform_interest_spread_alike():
+    found = shares(Interests(topics=25, least=5, most=5))
+    assert (abs(found - 0.2) < 5 * np.sqrt(0.2 * 0.8 / len(NODES))).all()
+
+
+def test_alpha__steepens_zipf():
+    flat, steep = (shares(Interests(topics=20, least=2, most=2, law="zipf", alpha=alpha)) for alpha in (0.5, 3.0))
+    assert steep[0] > flat[0]
+    assert steep[-1] < flat[-1]
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"least": -1}, "interests: sizes must be 0 <= least <= most <= topics, got -1, 100, 200."),
+        ({"least": 5, "most": 4}, "got 5, 4, 200."),
+        ({"most": 201}, "got 20, 201, 200."),
+        ({"law": "pareto"}, "interests.law must be one of unif, zipf, expo, got 'pareto'."),
+    ],
+)
+def test_interests__refuse_what_cannot_be_drawn(values, message):
+    with pytest.raises(OptionError, match=re.escape(message)):
+        Interests(**values)
