@@ -163,6 +163,7 @@ def _design(given: argparse.Namespace) -> int:
         from overlay_spark.jobs.design import run_design
 
         overlay = run_design(spark, inputs, output, options, given.dry_run, steps)
+        overlay.release()
         steps.done()
     _print_overlay(overlay)
     print("Dry run: nothing was written." if given.dry_run else f"Written to {output}")
@@ -178,6 +179,7 @@ def _verify(given: argparse.Namespace) -> int:
         from overlay_spark.jobs.verify import run_verify
 
         found = run_verify(spark, inputs, overlay, options, given.dry_run, steps)
+        found.release()
         steps.done()
     return _print_verdict(found)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import math
 import tomllib
 import types
 import typing
@@ -48,7 +47,7 @@ class CostOptions:
     unit: float = 1e-6
 
     def __post_init__(self) -> None:
-        _require(math.isfinite(self.unit) and self.unit > 0, f"costs.unit must be a positive number, got {self.unit}.")
+        _require(1e-30 <= self.unit <= 1e30, f"costs.unit must be a number from 1e-30 to 1e30, got {self.unit}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +93,7 @@ class SessionOptions:
     ``brief`` trades peak speed for a quick start: for small problems and tests.
     """
 
-    cores: str = "*"
+    cores: int | str = "*"
     brief: bool = False
     driver_memory: str | None = None
     jars: str | None = None
@@ -102,7 +101,7 @@ class SessionOptions:
 
     def __post_init__(self) -> None:
         _require(
-            self.cores == "*" or (self.cores.isdigit() and int(self.cores) > 0),
+            self.cores == "*" or (str(self.cores).isdigit() and int(self.cores) > 0),
             f"session.cores must be '*' or a positive number, got {self.cores!r}.",
         )
 
@@ -126,7 +125,9 @@ class Options:
             sections = _read_toml(path)
         for override in overrides:
             section, key, value = _parse_override(override)
-            sections.setdefault(section, {})[key] = value
+            values = sections.setdefault(section, {})
+            if isinstance(values, dict):  # what is not a section is refused below
+                values[key] = value
         return cls.from_mapping(sections, where=str(path) if path is not None else "options")
 
     @classmethod
@@ -163,7 +164,10 @@ def _section(cls: type[T], section: str, values: Mapping[str, Any], where: str) 
 def _typed(value: Any, hint: Any, where: str) -> Any:
     accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if float in accepted and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise OptionError(f"{where} is too large a number.") from error
     if (isinstance(value, bool) and bool not in accepted) or not isinstance(value, accepted):
         names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
         raise OptionError(f"{where} must be of type {names}, got {value!r}.")
@@ -197,6 +201,7 @@ def _parse_override(text: str) -> tuple[str, str, Any]:
 def _parse_value(text: str) -> Any:
     """A TOML value; a bare word is a string, so that nobody has to fight the quotes of a shell."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        parsed = tomllib.loads(f"value = {text}")
+    except ValueError:
         return text
+    return parsed["value"] if len(parsed) == 1 else text

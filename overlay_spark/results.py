@@ -17,7 +17,7 @@ class Overlay:
 
     ``lower_bound`` is a cost no overlay can beat, ``bound`` says which bound it is and ``gap`` is how far the cost
     lies above it, as a share; all None where no bound was computed. Intermediate results stay cached until
-    :meth:`release`.
+    :meth:`release`: call it before the same files are read again with other contents.
     """
 
     links: DataFrame

@@ -140,7 +140,11 @@ def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSess
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": options.driver_memory or _half_of_memory(),
         "spark.driver.extraJavaOptions": " ".join(
-            [FAST_START, *([BRIEF_JAVA] if options.brief else []), f"-Dlog4j2.configurationFile={_log_settings(folder)}"]
+            [
+                FAST_START,
+                *([BRIEF_JAVA] if options.brief else []),
+                f"-Dlog4j2.configurationFile={_log_settings(folder)}",
+            ]
         ),
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.sql.session.timeZone": "UTC",

@@ -139,7 +139,7 @@ def new_growing(n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.in
 
 @kernel
 def contribution_bound(state: Growing, u: int, v: int) -> int:
-    """At least the contribution of link (u, v), from bitsets alone; 0 means 0 for ever."""
+    """At least the contribution of link (u, v), from bitsets alone; once 0, the contribution stays 0 for ever."""
     bound = 0
     for k in range(state.bits.shape[1]):
         bound += popcount(state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k]))
@@ -189,8 +189,7 @@ def _merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) -
     if state.size[a] < state.size[b]:
         a, b = b, a
     main = state.main[topic]
-    if main == b:  # the main one is swallowed by a larger one, which then is the main one
-        _settle(state, b, k, bit, False)
+    if main == b:  # swallowed by a larger one, which is settled as a whole below
         main = -1
     at = b
     while True:

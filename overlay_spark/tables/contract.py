@@ -86,7 +86,7 @@ class Table:
         return {**checks, **{rule.name: rule.sql for rule in self.rules}}
 
     def rows(self, spark: SparkSession, rows: Iterable[Sequence[Any]] = ()) -> DataFrame:
-        """A small DataFrame of this table, empty by default. Through Arrow, so that Spark holds the rows as they are."""
+        """A small DataFrame of this table, empty by default; through Arrow, so that reading it takes no Python."""
         columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)
         types = to_arrow_schema(self.schema)
         arrays = [pa.array(c, t.type) for c, t in zip(columns, types, strict=True)]

@@ -197,7 +197,9 @@ def test_design__refuses_ids_that_are_not_utf8_before_python_sees_them(spark, tm
         Reference("parquet", str(tmp_path / "subscriptions")),
         link_costs=parquet(spark, tmp_path, catalog.LINK_COSTS, LINK_COSTS),
     )
-    with pytest.raises(InputError, match=r"column 'node_id' has 1 row that are not valid UTF-8 \(first: node_id='0x61FF'"):
+    with pytest.raises(
+        InputError, match=r"column 'node_id' has 1 row that are not valid UTF-8 \(first: node_id='0x61FF'"
+    ):
         run_design(spark, inputs, Destination.parse(str(tmp_path / "out")), Options())
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["runs"]
 

@@ -35,5 +35,5 @@ def test_csv__values_that_are_no_numbers_are_reported_by_the_input_check(spark, 
 
 def test_files__that_are_not_there_are_refused(spark, tmp_path):
     for kind in ("csv", "parquet"):
-        with pytest.raises(InputError, match="cannot be read .PATH_NOT_FOUND"):
+        with pytest.raises(InputError, match=r"cannot be read \(PATH_NOT_FOUND"):
             files.read(spark, catalog.LINK_COSTS, Reference(kind, str(tmp_path / "nowhere")))
