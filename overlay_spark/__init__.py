@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from overlay_spark.api import design, verify
     from overlay_spark.errors import (
-        GuardError,
         InputError,
         OptionError,
         OverlayError,
@@ -31,7 +30,6 @@ except PackageNotFoundError:  # run from a zip of the sources
 _HOMES = {
     "api": ("design", "verify"),
     "errors": (
-        "GuardError",
         "InputError",
         "OptionError",
         "OverlayError",
@@ -45,7 +43,6 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "GuardError",
     "InputError",
     "ListedCosts",
     "OptionError",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -26,7 +27,7 @@ from overlay_spark.frames.verification import (
     sides_of_broken_topics,
     verify_links,
 )
-from overlay_spark.options import DesignOptions, Options
+from overlay_spark.options import Options
 from overlay_spark.problems import OverlayProblem
 from overlay_spark.results import Overlay, Verification
 from overlay_spark.tables import catalog
@@ -43,22 +44,21 @@ def silent(step: str) -> None:
 
 def design(
     problem: OverlayProblem,
-    algorithm: str = "greedy",
-    engine: str = "auto",
+    algorithm: str | None = None,
+    engine: str | None = None,
     options: Options | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     progress: Progress = silent,
 ) -> Overlay:
     """Compute an overlay in which every topic's nodes are connected, and prove that they are.
 
-    Raises InputError, with every fault of the given tables, before anything is computed. The result depends on the
-    tables, the options and the seed only.
+    ``algorithm``, ``engine`` and ``seed`` are those of ``options.design`` (greedy, auto, 0) unless given. Raises
+    InputError with every fault of the given tables. The result depends on the tables and the options only.
     """
-    options = options or Options()
-    chosen = find(algorithm)
+    options = _with_wishes(options or Options(), algorithm=algorithm, engine=engine, seed=seed)
+    chosen = find(options.design.algorithm)
     if options.design.compare is not None:
         find(options.design.compare)
-    DesignOptions(algorithm=chosen.name, engine=engine, seed=seed)  # refuses what is not an engine or a seed
     components = choose_engine(problem.subscriptions.sparkSession, options.components.engine)
     unit = options.costs.unit
     holder = Holder()
@@ -118,6 +118,11 @@ def verify(
         holder.release()
         raise
     return Verification(not found.faults, found.broken_topics, found.faults, engine, holder)
+
+
+def _with_wishes(options: Options, **wishes: str | int | None) -> Options:
+    given = {name: wish for name, wish in wishes.items() if wish is not None}
+    return replace(options, design=replace(options.design, **given))  # type: ignore[arg-type]
 
 
 def _facts(solved: DataFrame, n_nodes: int, unit: float) -> dict[str, Any]:

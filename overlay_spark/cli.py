@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from overlay_spark.jobs.inputs import Inputs
     from overlay_spark.jobs.progress import Steps
     from overlay_spark.results import Overlay, Verification
+    from overlay_spark.tables.references import Destination
 
 DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -26,10 +28,11 @@ where tables are (REF):
   delta:PATH     a Delta table in a folder or object store
   parquet:PATH   Parquet files
   csv:PATH       CSV files with a header line
-  table:NAME     a table of the catalog: table, schema.table or catalog.schema.table
+  table:NAME     a table of a cluster's catalog: table, schema.table or catalog.schema.table
+                 (the catalog of a local session is gone with it)
 where results go (WHERE):
   FOLDER         Delta tables in a folder, one sub-folder each
-  table:SCHEMA   tables of a catalog schema
+  table:SCHEMA   tables of a schema in a cluster's catalog
 """
 EXIT_CODES = """\
 exit codes:
@@ -195,7 +198,7 @@ def _demo(given: argparse.Namespace) -> int:
 
         result = run_demo(spark, output, options, steps)
         steps.done()
-    _print_demo(result, str(output))
+    _print_demo(result, output)
     return DONE if result.verification.ok else REFUSED
 
 
@@ -217,11 +220,16 @@ class _session:
         self._steps("start Spark")
         from overlay_spark.jobs.session import open_session, spark_version
 
-        spark_version()
-        from pyspark.sql import SparkSession
+        try:
+            spark_version()
+            from pyspark.logger import PySparkLogger
+            from pyspark.sql import SparkSession
 
-        self._found = SparkSession.getActiveSession() is not None
-        self._spark = open_session(self._options.session, self._steps.say)
+            PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True  # the message is ours to tell
+            self._found = SparkSession.getActiveSession() is not None
+            self._spark = open_session(self._options.session, self._steps.say)
+        finally:
+            self._steps.done()
         return self._spark
 
     def __exit__(self, *error: object) -> None:
@@ -259,7 +267,7 @@ def _print_verdict(found: Verification) -> int:
     return REFUSED
 
 
-def _print_demo(result: DemoResult, output: str) -> None:
+def _print_demo(result: DemoResult, output: Destination) -> None:
     m, trees = result.overlay.metrics, result.overlay.facts["compared"]
     saved = 1 - m["cost"] / trees["cost"]
     print(f"\n{m['nodes']} brokers in 10 cities, {m['topics']} topics; costs are milliseconds of round trip.\n")
@@ -270,19 +278,23 @@ def _print_demo(result: DemoResult, output: str) -> None:
             ("cost of all links", f"{m['cost']:,.0f} ms", f"{trees['cost']:,.0f} ms"),
             ("links a broker, average", f"{m['average_degree']:.1f}", f"{trees['average_degree']:.1f}"),
             ("links a broker, most", f"{m['max_degree']}", f"{trees['max_degree']}"),
-            ("hops across a topic, average", f"{m['average_diameter']:.1f}", ""),
-            ("hops across a topic, most", f"{m['largest_diameter']}", ""),
-            ("time across a topic, average", f"{m['average_weighted_diameter']:.0f} ms", ""),
+            ("hops across a topic, average", _figure(m["average_diameter"], ".1f"), ""),
+            ("hops across a topic, most", _figure(m["largest_diameter"], "d"), ""),
+            ("milliseconds across a topic", _figure(m["average_weighted_diameter"], ".0f"), ""),
         ]
     )
     verdict = "yes" if result.verification.ok else "NO: " + " ".join(result.verification.faults)
     print(f"\nCost saved: {saved:.0%}. Verified from the stored tables: {verdict}. Time: {result.seconds:.0f} s.")
-    flags = " ".join(
-        f"--{name.replace('_', '-')} delta:{output}/{name}" for name in ("subscriptions", "nodes", "site_costs")
-    )
-    print(f"Tables: {output}/ (overlay_links is the overlay; runs says what was done)\n\nTry next:")
-    print(f"  overlay-spark verify {flags} --overlay {output}")
-    print(f"  overlay-spark design {flags} --algorithm fewest_links --output {output}-fewest")
+    names = ("subscriptions", "nodes", "site_costs")
+    flags = " ".join(f"--{name.replace('_', '-')} {shlex.quote(str(output.table(name)))}" for name in names)
+    place, another = shlex.quote(str(output)), shlex.quote(f"{output}-fewest")
+    print(f"Tables: {output} (overlay_links is the overlay; runs says what was done)\n\nTry next:")
+    print(f"  overlay-spark verify {flags} --overlay {place}")
+    print(f"  overlay-spark design {flags} --algorithm fewest_links --output {another}")
+
+
+def _figure(value: float | None, form: str) -> str:
+    return "not measured" if value is None else format(value, form)
 
 
 def _print_rows(rows: Sequence[tuple[str, str, str]]) -> None:

@@ -32,10 +32,6 @@ class Costs(NamedTuple):
     sites: NDArray[np.int32]
     table: NDArray[np.int64]
 
-    @property
-    def n_bytes(self) -> int:
-        return sum(field.nbytes for field in self if isinstance(field, np.ndarray))
-
 
 def _costs(kind: int, **fields: NDArray[Any]) -> Costs:
     empty: dict[str, NDArray[Any]] = {

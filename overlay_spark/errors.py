@@ -31,12 +31,6 @@ class InputError(OverlayError):
         super().__init__(text)
 
 
-class GuardError(OverlayError):
-    """Raised when a request is understood but would not end well (too large for a task, too many changes)."""
-
-    exit_code = 1
-
-
 class VerificationError(OverlayError):
     """Raised when an overlay this package computed fails its own independent check; nothing was written."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 import tomllib
 import types
 import typing
@@ -101,8 +102,12 @@ class SessionOptions:
 
     def __post_init__(self) -> None:
         _require(
-            self.cores == "*" or (str(self.cores).isdigit() and int(self.cores) > 0),
+            self.cores == "*" or (str(self.cores).isdecimal() and int(self.cores) > 0),
             f"session.cores must be '*' or a positive number, got {self.cores!r}.",
+        )
+        _require(
+            self.driver_memory is None or re.fullmatch(r"[1-9]\d*[mg]", self.driver_memory) is not None,
+            f"session.driver_memory must look like 800m or 8g, got {self.driver_memory!r}.",
         )
 
 

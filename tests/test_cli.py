@@ -98,3 +98,16 @@ def test_unknown_errors__exit_with_3(monkeypatch):
 
     monkeypatch.setattr("overlay_spark.cli.Options.load", fail)
     assert main(["demo"]) == 3
+
+
+@pytest.mark.spark
+def test_demo__does_not_replace_tables_of_others(spark, tmp_path, capsys):
+    from overlay_spark.tables import catalog, delta
+    from overlay_spark.tables.references import Destination
+
+    nodes = Destination.parse(str(tmp_path)).table("nodes")
+    delta.overwrite(catalog.NODES, catalog.NODES.rows(spark, [("a", None)]), nodes, {})
+    assert main(["demo", "--output", str(tmp_path)]) == REFUSED
+    assert "holds tables the demonstration did not make" in capsys.readouterr().err
+    assert delta.latest_version(spark, nodes) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["nodes"]

@@ -7,13 +7,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 
-def hold(frame: DataFrame) -> DataFrame:
-    """Keep the frame's rows once they are computed; where Spark offers no cache (serverless), compute them anew."""
+def hold(frame: DataFrame) -> DataFrame | None:
+    """Keep the frame's rows once they are computed; None where Spark offers no cache (serverless): computed anew."""
     try:
         return frame.persist(StorageLevel.MEMORY_AND_DISK)
     except PySparkException as error:
         if "NOT_SUPPORTED" in (error.getCondition() or "") or "SERVERLESS" in str(error).upper():
-            return frame
+            return None
         raise
 
 
@@ -24,8 +24,10 @@ class Holder:
         self._held: list[DataFrame] = []
 
     def hold(self, frame: DataFrame) -> DataFrame:
-        self._held.append(hold(frame))
-        return self._held[-1]
+        held = hold(frame)
+        if held is not None:
+            self._held.append(held)
+        return frame
 
     def adopt(self, frame: DataFrame) -> DataFrame:
         """Take over a frame that somebody else persisted."""
@@ -34,6 +36,4 @@ class Holder:
 
     def release(self) -> None:
         while self._held:
-            frame = self._held.pop()
-            if frame.storageLevel.useMemory or frame.storageLevel.useDisk:
-                frame.unpersist()
+            self._held.pop().unpersist()

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.api import Progress, silent
+from overlay_spark.errors import InputError
 from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run
@@ -59,10 +60,21 @@ def write_workload(spark: SparkSession, output: Destination, options: Options) -
         catalog.SITE_COSTS: catalog.SITE_COSTS.rows(spark, pairs),
         catalog.SUBSCRIPTIONS: _subscriptions(spark, sites, options.design.seed),
     }
+    _require_own(spark, output, tables)
     for table, frame in tables.items():
         delta.overwrite(table, frame.coalesce(1), output.table(table.name), run.metadata)
     places = {table.name: output.table(table.name) for table in tables}
     return Inputs(**places)
+
+
+def _require_own(spark: SparkSession, output: Destination, tables: Iterable[Table]) -> None:
+    """Refuse to replace tables that no demonstration made."""
+    places = [output.table(table.name) for table in tables]
+    others = [str(p) for p in places if delta.exists(spark, p) and delta.commit_metadata(spark, p).get("job") != "demo"]
+    if others:
+        raise InputError(
+            [f"{output} holds tables the demonstration did not make ({', '.join(others)}). Give another --output."]
+        )
 
 
 def _node_id(sites: list[str], node: int) -> str:

@@ -31,13 +31,16 @@ def run_design(
         progress("read")
         run.inputs = describe(spark, inputs)
         problem = load_problem(spark, inputs, dict(run.inputs))
-        wanted = options.design
-        overlay = design(problem, wanted.algorithm, wanted.engine, options, wanted.seed, progress)
+        overlay = design(problem, options=options, progress=progress)
         run.algorithm, run.engine = overlay.algorithm, overlay.engine
         run.metrics = {**overlay.metrics, **overlay.facts}
         if not dry_run:
             progress("write")
-            write_overlay(overlay, output, run)
+            try:
+                write_overlay(overlay, output, run)
+            except BaseException:
+                overlay.release()
+                raise
     return overlay
 
 

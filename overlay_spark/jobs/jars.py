@@ -49,7 +49,9 @@ def local_jars(options: SessionOptions, spark_line: str, say: Say) -> list[Path]
                 "the jar and its dependencies into a folder and set OVERLAY_SPARK_JARS to it."
             ) from error
     graphframes = f"io.graphframes:graphframes-spark4_2.13:{GRAPHFRAMES_VERSION}"
-    if not _has(given, "graphframes-"):
+    if given and not _has(given, "graphframes-"):
+        say("Starting without GraphFrames: its jar is not in the folder given; grouped tasks find components instead.")
+    elif not given:
         try:
             jars += _cached_jars(graphframes, cache, say, may_be_missing=True)
         except _NotFetched as error:
@@ -83,13 +85,18 @@ def _cached_jars(coordinate: str, cache: Path, say: Say, may_be_missing: bool = 
     folder = cache / coordinate.replace(":", "_")
     if folder.is_dir():
         return sorted(folder.glob("*.jar"))
-    refusal = folder.with_suffix(".missing.json")
+    refusal = folder.with_name(f"{folder.name}.missing.json")
     if may_be_missing and refusal.exists():
         note = json.loads(refusal.read_text())
         if time.time() - note["asked"] < ASK_AGAIN_AFTER:
             raise _NotFetched(note["why"])
     say(f"Fetching {coordinate} (once; kept in {cache})")
-    cache.mkdir(parents=True, exist_ok=True)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(
+            f"{cache}: jars cannot be kept here ({error.strerror}). Set session.cache to a folder."
+        ) from error
     with tempfile.TemporaryDirectory(dir=cache) as work:
         try:
             _resolve(coordinate, Path(work))

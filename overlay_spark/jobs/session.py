@@ -32,7 +32,7 @@ LEAST_JAVA = 17
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 
-FAST_START = "-XX:+UseParallelGC -Xms1g"
+FAST_START = "-XX:+UseParallelGC -Xms512m"
 """Most of a short local run is a cold JVM: collect in parallel, and do not grow the heap in small steps."""
 
 BRIEF_JAVA = "-XX:TieredStopAtLevel=1"
@@ -84,7 +84,7 @@ def require_delta(session: SparkSession) -> SparkSession:
         from delta.tables import DeltaTable
     except ImportError as error:
         raise SetupError(
-            f"The Python package delta-spark is not installed. Run: pip install delta-spark=={DELTA_VERSION}."
+            f"The Python package delta-spark is not installed. Run: pip install --no-deps delta-spark=={DELTA_VERSION}."
         ) from error
     if "DATABRICKS_RUNTIME_VERSION" in os.environ or _is_connect(session):
         return session  # Delta is part of the server

@@ -24,10 +24,10 @@ def run_verify(
 ) -> Verification:
     """Verify ``overlay_links`` at a place against the tables it should serve; a dry run leaves no row in ``runs``."""
     run = run or Run("verify", options)
+    stored = overlay.table(catalog.OVERLAY_LINKS.name)
+    version = delta.latest_version(spark, stored)  # a mistyped place is refused before a row is written there
     with recorded(spark, None if dry_run else overlay, run):
         progress("read")
-        stored = overlay.table(catalog.OVERLAY_LINKS.name)
-        version = delta.latest_version(spark, stored)
         links = {"reference": str(stored), "version": version}
         run.inputs = {**describe(spark, inputs), catalog.OVERLAY_LINKS.name: links}
         problem = load_problem(spark, inputs, dict(run.inputs))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
+
+from overlay_spark.errors import InputError
 
 EXAMPLES = 3
 """How many examples a message names."""
@@ -42,11 +45,22 @@ def faults_of(first: Sequence[Audit], then: Sequence[Audit] = ()) -> list[str]:
     """
     audits = [*first, *then]
     counts = [_as_array(audit.counts).withColumn("audit", F.lit(i)) for i, audit in enumerate(audits)]
-    counted = {row["audit"]: row["counts"] for row in reduce(DataFrame.union, counts).collect()}
+    counted = {row["audit"]: row["counts"] for row in _read_all(reduce(DataFrame.union, counts))}
     found = [_sentences(audit, counted[i]) for i, audit in enumerate(first)]
     if not any(found):
         found = [_sentences(audit, counted[len(first) + i]) for i, audit in enumerate(then)]
     return [sentence for sentences in found for sentence in sentences]
+
+
+def _read_all(counts: DataFrame) -> list[Row]:
+    """Collect a row an audit. This is the first look into the files, so it is here that bad ones show."""
+    try:
+        return counts.collect()
+    except Exception as error:  # Spark's or py4j's, by the kind of session
+        unreadable = re.search(r"\[(MALFORMED_RECORD_IN_PARSING|FAILED_READ_FILE)[^\n]*", str(error))
+        if unreadable is None:
+            raise
+        raise InputError([f"An input file cannot be read: {unreadable[0]} Correct or replace this file."]) from error
 
 
 def _as_array(counts: DataFrame) -> DataFrame:

@@ -19,6 +19,12 @@ def _id(name: str, doc: str, *, nullable: bool = False) -> Column:
                 "that are not valid UTF-8",
                 "Re-encode these ids as UTF-8 where they come from.",
             ),
+            Rule(
+                f"{name}_was_decoded_right",
+                f"NOT contains(`{name}`, '\\uFFFD')",
+                "that hold U+FFFD, the mark of bytes read in a wrong encoding",
+                "Save the source as UTF-8 and read it again.",
+            ),
         ),
     )
 

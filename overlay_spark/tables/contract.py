@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     DataType,
-    DecimalType,
     DoubleType,
     FractionalType,
     IntegralType,
@@ -92,18 +91,18 @@ class Table:
         arrays = [pa.array(c, t.type) for c, t in zip(columns, types, strict=True)]
         return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=types), self.schema)
 
-    def conform(self, given: DataFrame, name: str | None = None) -> DataFrame:
+    def conform(self, given: DataFrame) -> DataFrame:
         """The given table with exactly the declared columns and types; all that is wrong with its schema in one error.
 
         Whole numbers are taken as ids and as fractions, columns that may be null may be left out.
         """
-        faults, columns = self.schema_faults(given, name)
+        faults, columns = self.schema_faults(given)
         if faults:
             raise InputError(faults)
         return given.select(*columns)
 
-    def schema_faults(self, given: DataFrame, name: str | None = None) -> tuple[list[str], list[Expression]]:
-        where = f"Table '{name or self.name}'"
+    def schema_faults(self, given: DataFrame) -> tuple[list[str], list[Expression]]:
+        where = f"Table '{self.name}'"
         have = {field.name: field.dataType for field in given.schema.fields}
         wanted = {column.name: column for column in self.columns}
         faults, columns = [], []
@@ -131,12 +130,12 @@ class Table:
     def _expected(self) -> str:
         return f"Expected: {', '.join(c.name + (' (optional)' if c.nullable else '') for c in self.columns)}."
 
-    def audit(self, given: DataFrame, name: str | None = None) -> Audit:
+    def audit(self, given: DataFrame) -> Audit:
         """What may be wrong with the values of a conforming table. Counting takes one shuffle, by key."""
-        where = f"Table '{name or self.name}'"
+        where = f"Table '{self.name}'"
         ruled: list[tuple[Rule, Column | None]] = [(r, c) for c in self.columns for r in c.all_rules]
         ruled += [(rule, None) for rule in self.rules]
-        shown = tuple(c.name for c in self.columns if not c.type.startswith("array"))
+        shown = tuple(c.name for c in self.columns)
         findings = []
         for rule, column in ruled:
             what = f"{where}: column '{column.name}' has" if column else f"{where} has"
@@ -203,7 +202,7 @@ def _fits(given: DataType, wanted: DataType) -> bool:
     if isinstance(wanted, StringType):
         return isinstance(given, StringType | IntegralType)
     if isinstance(wanted, DoubleType):
-        return isinstance(given, IntegralType | FractionalType | DecimalType)
+        return isinstance(given, IntegralType | FractionalType)
     if isinstance(wanted, IntegralType):
         return isinstance(given, IntegralType)
     return given.simpleString() == wanted.simpleString()

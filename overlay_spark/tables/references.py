@@ -45,6 +45,8 @@ class Destination:
             return cls("table", quoted_name(place, most_parts=2))
         if colon and kind == "delta":
             return cls("delta", _folder(place))
+        if colon and not place.startswith("/"):  # a typing slip, not a URL
+            raise OptionError(f"{text!r}: results are Delta tables. Give a FOLDER or table:SCHEMA to write to.")
         return cls("delta", _folder(text))
 
     def table(self, name: str) -> Reference:
@@ -53,7 +55,7 @@ class Destination:
         return Reference(self.kind, f"{self.place}{separator}{quoted}")
 
     def __str__(self) -> str:
-        return self.place.replace("`", "")
+        return ("table:" if self.kind == "table" else "") + self.place.replace("`", "")
 
 
 def quoted_name(name: str, most_parts: int = 3) -> str:

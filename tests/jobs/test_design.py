@@ -61,6 +61,7 @@ def test_design__writes_tables_in_single_commits_that_name_the_run(spark, tmp_pa
         assert delta.latest_version(spark, written) == 0
         assert delta.commit_metadata(spark, written) == {
             "run_id": run["run_id"],
+            "job": "design",
             "inputs": {"subscriptions": 1, "link_costs": 0},
         }
     assert sorted_rows(delta.read(spark, output.table("overlay_links"))) == sorted_rows(overlay.links)

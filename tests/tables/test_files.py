@@ -37,3 +37,17 @@ def test_files__that_are_not_there_are_refused(spark, tmp_path):
     for kind in ("csv", "parquet"):
         with pytest.raises(InputError, match=r"cannot be read \(PATH_NOT_FOUND"):
             files.read(spark, catalog.LINK_COSTS, Reference(kind, str(tmp_path / "nowhere")))
+
+
+def test_csv__with_lines_of_other_lengths_is_refused(spark, tmp_path):
+    read = catalog.LINK_COSTS.conform(files.read(spark, catalog.LINK_COSTS, csv(tmp_path, "src,dst,cost\na,b,1,9\n")))
+    with pytest.raises(InputError, match=r"An input file cannot be read: \[MALFORMED_RECORD_IN_PARSING"):
+        faults_of([catalog.LINK_COSTS.audit(read)])
+
+
+def test_csv__in_another_encoding_is_refused(spark, tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("src,dst,cost\nMünchen,b,1\n".encode("latin-1"))
+    read = catalog.LINK_COSTS.conform(files.read(spark, catalog.LINK_COSTS, Reference("csv", str(path))))
+    (fault,) = faults_of([catalog.LINK_COSTS.audit(read)])
+    assert "column 'src' has 1 row that hold U+FFFD" in fault

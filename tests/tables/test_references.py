@@ -34,8 +34,10 @@ def test_destination__is_a_folder_or_a_schema():
     assert str(Destination.parse("out/").table("runs")) == "delta:out/runs"
     assert Destination.parse("delta:out").table("runs").place == "out/runs"
     assert Destination.parse("table:main.bus").table("runs").place == "`main`.`bus`.`runs`"
-    for bad in ("", "/", "table:a.b.c", "table:a'b"):
-        with pytest.raises(OptionError, match=r"is not a folder|is not a name"):
+    assert Destination.parse("s3://bucket/out").place == "s3://bucket/out"
+    assert str(Destination.parse("table:main.bus")) == "table:main.bus"
+    for bad in ("", "/", "table:a.b.c", "table:a'b", "csv:out", "tabel:main.bus"):
+        with pytest.raises(OptionError, match=r"is not a folder|is not a name|results are Delta tables"):
             Destination.parse(bad)
 
 
