@@ -120,9 +120,9 @@ def verify(
     return Verification(not found.faults, found.broken_topics, found.faults, engine, holder)
 
 
-def _with_wishes(options: Options, **wishes: str | int | None) -> Options:
+def _with_wishes(options: Options, **wishes: Any) -> Options:
     given = {name: wish for name, wish in wishes.items() if wish is not None}
-    return replace(options, design=replace(options.design, **given))  # type: ignore[arg-type]
+    return replace(options, design=replace(options.design, **given))
 
 
 def _facts(solved: DataFrame, n_nodes: int, unit: float) -> dict[str, Any]:

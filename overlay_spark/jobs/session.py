@@ -105,8 +105,8 @@ def _is_connect(session: SparkSession) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
-def require_java() -> None:
-    """Java 17 or newer, or one message that says what was found."""
+def require_java() -> int:
+    """The version of Java, 17 or newer; else one message that says what was found."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     where = f"JAVA_HOME is {home}" if home else "no java on the PATH"
@@ -120,6 +120,7 @@ def require_java() -> None:
     if major < LEAST_JAVA:
         seen = match[0].removeprefix("version ").strip('"') if match else "of an unknown version"
         raise SetupError(f"Spark needs Java {LEAST_JAVA} or newer, but {java} is {seen}. {advice}")
+    return major
 
 
 def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSession:

@@ -27,10 +27,10 @@ def test_java__too_old_is_told(monkeypatch, tmp_path, version, seen):
         session.require_java()
 
 
-@pytest.mark.parametrize("version", ["17", "17.0.15", "21.0.1", "25-ea"])
-def test_java__new_enough_is_taken(monkeypatch, tmp_path, version):
+@pytest.mark.parametrize("version, major", [("17", 17), ("17.0.15", 17), ("21.0.1", 21), ("25-ea", 25)])
+def test_java__new_enough_is_taken(monkeypatch, tmp_path, version, major):
     monkeypatch.setenv("JAVA_HOME", fake_java(tmp_path, version))
-    session.require_java()
+    assert session.require_java() == major
 
 
 def test_java__missing_is_told(monkeypatch, tmp_path):
