@@ -66,11 +66,6 @@ def test_uniform__keeps_the_links_and_forgets_their_costs():
     assert module.uniform(module.matrix_costs(np.array([[0, 7], [7, 0]]))).table[0, 1] == 1
 
 
-def test_n_bytes__is_what_the_arrays_hold():
-    costs = module.site_costs(np.array([0, 1, 0]), np.array([[1, 2], [2, 3]]))
-    assert costs.n_bytes == 3 * 4 + 4 * 8
-
-
 @pytest.mark.parametrize(
     "cost, expected", [(0.4, 0), (0.5, 1), (1.49, 1), (1.5, 2), (2.5, 3), (float(MAX_UNITS), MAX_UNITS)]
 )
