@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from overlay_spark.api import design, verify
+    from overlay_spark.api import design, estimate, verify
     from overlay_spark.errors import (
+        GuardError,
         InputError,
         OptionError,
         OverlayError,
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from overlay_spark.options import Options
-    from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
-    from overlay_spark.results import Overlay, Verification
+    from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts
+    from overlay_spark.results import Estimate, Overlay, Verification
 
 try:
     __version__ = version("overlay-spark")
@@ -28,8 +29,9 @@ except PackageNotFoundError:  # run from a zip of the sources
     __version__ = "unknown"
 
 _HOMES = {
-    "api": ("design", "verify"),
+    "api": ("design", "estimate", "verify"),
     "errors": (
+        "GuardError",
         "InputError",
         "OptionError",
         "OverlayError",
@@ -37,12 +39,15 @@ _HOMES = {
         "VerificationError",
     ),
     "options": ("Options",),
-    "problems": ("ListedCosts", "OverlayProblem", "SiteCosts"),
-    "results": ("Overlay", "Verification"),
+    "problems": ("CoordinateCosts", "ListedCosts", "OverlayProblem", "SiteCosts"),
+    "results": ("Estimate", "Overlay", "Verification"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "CoordinateCosts",
+    "Estimate",
+    "GuardError",
     "InputError",
     "ListedCosts",
     "OptionError",
@@ -55,6 +60,7 @@ __all__ = [
     "Verification",
     "VerificationError",
     "design",
+    "estimate",
     "verify",
 ]
 

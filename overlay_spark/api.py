@@ -12,9 +12,10 @@ from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import find
 from overlay_spark.costs import from_units
-from overlay_spark.errors import InputError, VerificationError
+from overlay_spark.errors import GuardError, InputError, VerificationError
 from overlay_spark.frames.components import sub_overlays, with_shared_topics
 from overlay_spark.frames.costs import from_units as costs_from_units
+from overlay_spark.frames.estimates import Size, exact_size, known_size
 from overlay_spark.frames.graphs import choose_engine, topic_components
 from overlay_spark.frames.indexing import IndexedProblem, index_problem, with_ids
 from overlay_spark.frames.inputs import input_audits
@@ -29,7 +30,7 @@ from overlay_spark.frames.verification import (
 )
 from overlay_spark.options import Options
 from overlay_spark.problems import OverlayProblem
-from overlay_spark.results import Overlay, Verification
+from overlay_spark.results import Estimate, Overlay, Verification
 from overlay_spark.tables import catalog
 from overlay_spark.tables.audit import Audit, faults_of
 from overlay_spark.tables.contract import Table
@@ -53,7 +54,8 @@ def design(
     """Compute an overlay in which every topic's nodes are connected, and prove that they are.
 
     ``algorithm``, ``engine`` and ``seed`` are those of ``options.design`` (greedy, auto, 0) unless given. Raises
-    InputError with every fault of the given tables. The result depends on the tables and the options only.
+    InputError with every fault of the given tables, and GuardError where :func:`estimate` says that they do not fit.
+    The result depends on the tables and the options only.
     """
     options = _with_wishes(options or Options(), algorithm=algorithm, engine=engine, seed=seed)
     chosen = find(options.design.algorithm)
@@ -67,6 +69,7 @@ def design(
         _check(problem, unit)
         progress("index")
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
+        require_room(known_size(indexed), options)
         progress("solve")
         solved = holder.hold(solve_whole(indexed, chosen.name, options))
         facts = _facts(solved, indexed.n_nodes, unit)
@@ -120,6 +123,42 @@ def verify(
     return Verification(not found.faults, found.broken_topics, found.faults, engine, holder)
 
 
+def estimate(problem: OverlayProblem, options: Options | None = None, progress: Progress = silent) -> Estimate:
+    """What ``design`` would take: nothing is solved. Raises InputError as ``design`` does."""
+    options = options or Options()
+    holder = Holder()
+    try:
+        progress("check input")
+        _check(problem, options.costs.unit)
+        progress("index")
+        indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, options.costs.unit, holder)
+        progress("count candidates")
+        size = exact_size(indexed)
+    finally:
+        holder.release()
+    return Estimate(
+        size.nodes,
+        size.topics,
+        size.subscriptions,
+        size.candidates,
+        size.is_exact,
+        size.task_bytes,
+        "kernel",
+        size.task_bytes <= options.design.task_bytes,
+        size.time_class,
+    )
+
+
+def require_room(size: Size, options: Options) -> None:
+    """Refuse what the solving task cannot hold."""
+    if size.task_bytes > options.design.task_bytes:
+        raise GuardError(
+            f"This problem is too large for one task: {size.say()}; solving it needs about "
+            f"{size.task_bytes / 2**30:.1f} GiB, and design.task_memory allows {options.design.task_memory}. "
+            "Raise design.task_memory if your workers have that much to spare, or list fewer links."
+        )
+
+
 def _with_wishes(options: Options, **wishes: Any) -> Options:
     given = {name: wish for name, wish in wishes.items() if wish is not None}
     return replace(options, design=replace(options.design, **given))
@@ -170,11 +209,12 @@ def _require_valid(links: DataFrame, indexed: IndexedProblem, engine: str, unit:
         return found.links
     if found.topics_broken and len(found.faults) == 1 and indexed.link_costs is not None:
         allowed = sub_overlays(with_shared_topics(indexed.link_costs, indexed.nodes))
-        apart = sides_of_broken_topics(topic_components(indexed, allowed, engine, holder), indexed)
+        components = topic_components(indexed, allowed, engine, holder)
+        apart = sides_of_broken_topics(components, indexed)
         sentence = "Table 'link_costs' leaves {} List links between these sides, or remove the subscriptions."
         if not found.broken_topics.exceptAll(apart).isEmpty():
             raise _not_our_own(found)
-        raise InputError(faults_of([broken_topic_audit(apart, sentence)]))
+        raise InputError(faults_of([broken_topic_audit(components, apart, indexed, sentence)]))
     raise _not_our_own(found)
 
 

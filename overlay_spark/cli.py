@@ -1,4 +1,4 @@
-"""The command line: ``overlay-spark design | verify | demo | algorithms``."""
+"""The command line: ``overlay-spark design | verify | workload | demo | ...``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from overlay_spark.errors import OptionError, OverlayError
 from overlay_spark.options import Options
 
 if TYPE_CHECKING:
+    from overlay_spark.jobs.benchmark import Comparison
     from overlay_spark.jobs.demo import DemoResult
     from overlay_spark.jobs.inputs import Inputs
+    from overlay_spark.jobs.profile import Profile
     from overlay_spark.jobs.progress import Steps
-    from overlay_spark.results import Overlay, Verification
+    from overlay_spark.results import Estimate, Overlay, Verification
     from overlay_spark.tables.references import Destination
 
 DONE, REFUSED, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -37,6 +39,18 @@ where results go (WHERE):
 EXIT_CODES = """\
 exit codes:
   0 done   1 refused or refuted   2 wrong flag or option   3 failed   130 interrupted
+"""
+WORKLOAD_EXAMPLES = """\
+examples:
+  overlay-spark workload --nodes 100000 --topics 1000 --law zipf --output big
+  overlay-spark workload --file coords.csv.gz --output measured     (columns: node, x, y, height)
+  overlay-spark workload --costs clusters --set workload.outer=80 --output clusters
+All options are in the section [workload] of conf/default.toml.
+"""
+BENCHMARK_EXAMPLES = """\
+examples:
+  overlay-spark benchmark greedy --file coords.csv.gz   our greedy kernel beside tests/yardsticks/grmaw.cpp (needs g++)
+  overlay-spark benchmark design                        where the time of a whole design job goes
 """
 DESIGN_EXAMPLE = """\
 example:
@@ -78,6 +92,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_design(commands)
     _add_verify(commands)
+    _add_estimate(commands)
+    _add_workload(commands)
+    _add_benchmark(commands)
     _add_demo(commands)
     listing = commands.add_parser("algorithms", help="list the algorithms and what each guarantees")
     listing.set_defaults(command=_algorithms)
@@ -102,10 +119,13 @@ def _command(commands: Any, name: str, function: Callable[..., int], summary: st
 
 def _add_problem_flags(parser: Any) -> None:
     parser.add_argument("--subscriptions", metavar="REF", required=True, help="who wants what: node_id, topic_id")
-    parser.add_argument("--nodes", metavar="REF", help="the brokers: node_id, site; needed with --site-costs")
+    parser.add_argument("--nodes", metavar="REF", help="the brokers: node_id, site, coordinates, height")
     costs = parser.add_mutually_exclusive_group(required=True)
     costs.add_argument("--link-costs", metavar="REF", help="links that may be used: src, dst, cost")
     costs.add_argument("--site-costs", metavar="REF", help="cost between the sites of two nodes: site_a, site_b, cost")
+    costs.add_argument(
+        "--coordinates", action="store_true", help="costs are distances between the coordinates of --nodes"
+    )
 
 
 def _add_design(commands: Any) -> None:
@@ -129,6 +149,35 @@ def _add_verify(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="leave no row in the table runs")
 
 
+def _add_estimate(commands: Any) -> None:
+    summary = "tell what a design would take, without solving anything"
+    parser = _command(commands, "estimate", _estimate, summary, f"{REFERENCES}\n{EXIT_CODES}")
+    _add_problem_flags(parser)
+
+
+def _add_workload(commands: Any) -> None:
+    summary = "make a seeded workload as tables, of any size"
+    parser = _command(commands, "workload", _workload, summary, f"{WORKLOAD_EXAMPLES}\n{EXIT_CODES}")
+    parser.add_argument("--output", metavar="WHERE", required=True, help="where the tables go")
+    parser.add_argument("--nodes", metavar="N", type=int, help="how many brokers (default 1000)")
+    parser.add_argument("--topics", metavar="N", type=int, help="how many topics (default 200)")
+    parser.add_argument("--law", metavar="L", help="popularity of topics: unif, zipf or expo (default unif)")
+    parser.add_argument("--costs", metavar="C", help="plane, clusters or pairs (default plane)")
+    parser.add_argument("--file", metavar="CSV", help="costs of a measured set: coordinates, or a table between sites")
+    parser.add_argument("--seed", metavar="N", type=int, help="another seed, another workload (default 0)")
+
+
+def _add_benchmark(commands: Any) -> None:
+    summary = "measure our speed on this machine, beside a plain C++ program"
+    parser = _command(commands, "benchmark", _benchmark, summary, f"{BENCHMARK_EXAMPLES}\n{EXIT_CODES}")
+    parser.add_argument(
+        "what", choices=["greedy", "design"], help="a kernel beside its yardstick, or where a whole job's time goes"
+    )
+    parser.add_argument("--file", metavar="CSV", help="coordinates of a measured set (default: points of a square)")
+    parser.add_argument("--seed", metavar="N", type=int, help="another seed, another workload (default 0)")
+    parser.add_argument("--output", metavar="WHERE", help="also add the figures to the table experiments there")
+
+
 def _add_demo(commands: Any) -> None:
     summary = "make a workload of ten cities, design its overlay, verify it and show what it saves"
     parser = _command(commands, "demo", _demo, summary, EXIT_CODES)
@@ -150,6 +199,8 @@ def _inputs(given: argparse.Namespace) -> Inputs:
 
     if given.site_costs and not given.nodes:
         raise OptionError("--site-costs needs --nodes, to know the site of each node.")
+    if given.coordinates and not given.nodes:
+        raise OptionError("--coordinates needs --nodes, to know where each node is.")
     names = ("subscriptions", "nodes", "link_costs", "site_costs")
     places = {name: getattr(given, name) for name in names}
     return Inputs(**{name: Reference.parse(place) for name, place in places.items() if place})
@@ -185,6 +236,81 @@ def _verify(given: argparse.Namespace) -> int:
         found.release()
         steps.done()
     return _print_verdict(found)
+
+
+def _estimate(given: argparse.Namespace) -> int:
+    from overlay_spark.jobs.progress import Steps
+
+    options, inputs, steps = _options(given), _inputs(given), Steps()
+    with _session(options, steps) as spark:
+        from overlay_spark.api import estimate
+        from overlay_spark.jobs.inputs import describe, load_problem
+
+        steps("read")
+        found = estimate(load_problem(spark, inputs, describe(spark, inputs)), options, steps)
+        steps.done()
+    _print_estimate(found, options)
+    return DONE if found.fits else REFUSED
+
+
+def _workload(given: argparse.Namespace) -> int:
+    from overlay_spark.jobs.progress import Steps
+    from overlay_spark.jobs.workload import plan_workload, run_workload
+    from overlay_spark.tables.references import Destination
+
+    options, output, steps = _options(given), Destination.parse(given.output), Steps()
+    names = ("nodes", "topics", "law", "costs", "file")
+    flags = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+    if given.file is not None:
+        flags.setdefault("costs", "file")
+    options = replace(options, workload=replace(options.workload, **flags))
+    workload = plan_workload(options)
+    with _session(options, steps) as spark:
+        inputs = run_workload(spark, workload, output, options, steps)
+        steps.done()
+    print(f"{workload.options.nodes:,} nodes, {workload.options.topics:,} topics: written to {output}")
+    designed = shlex.quote(f"{output}-overlay")
+    print(f"Try next:\n  overlay-spark design {_problem_flags(inputs)} --output {designed}")
+    return DONE
+
+
+def _problem_flags(inputs: Inputs) -> str:
+    """The flags that name these inputs, ready for a shell."""
+    places = {table.name: str(place) for table, place in inputs.by_table().items()}
+    flags = [f"--{name.replace('_', '-')} {shlex.quote(place)}" for name, place in places.items()]
+    return " ".join(flags if {"link_costs", "site_costs"} & places.keys() else [*flags, "--coordinates"])
+
+
+def _benchmark(given: argparse.Namespace) -> int:
+    from overlay_spark.jobs.progress import Steps
+    from overlay_spark.jobs.workload import plan_workload
+    from overlay_spark.tables.references import Destination
+
+    options, steps = _options(given), Steps()
+    output = Destination.parse(given.output) if given.output else None
+    if given.file is not None:
+        options = replace(options, workload=replace(options.workload, costs="file", file=given.file))
+    planned = plan_workload(options)
+    if given.what == "design":
+        from overlay_spark.jobs.profile import profile_design
+
+        with _session(options, steps) as spark:
+            profiles = profile_design(spark, options, output, steps)
+            steps.done()
+        _print_profiles(profiles)
+        return DONE
+    from overlay_spark.jobs.benchmark import BENCHMARKS, figures_of, run_benchmark
+    from overlay_spark.jobs.figures import record_figures
+    from overlay_spark.jobs.runs import Run
+
+    found = run_benchmark(BENCHMARKS[given.what], planned.points, options.design.seed, steps)
+    steps.done()
+    _print_comparisons(found)
+    if output is not None:
+        with _session(options, steps) as spark:
+            figures = figures_of(given.what, found, options.design.seed)
+            record_figures(spark, figures, output, Run("benchmark", options))
+    return DONE
 
 
 def _demo(given: argparse.Namespace) -> int:
@@ -257,6 +383,41 @@ def _diameter(m: Any) -> tuple[str, str]:
     return f"{m['average_diameter']:.2f}", f"at most {m['largest_diameter']:,}, over {m['topics_measured']:,} topics"
 
 
+def _print_estimate(found: Estimate, options: Options) -> None:
+    limit = f"design.task_memory allows {options.design.task_memory}"
+    _print_rows(
+        [
+            ("nodes", f"{found.nodes:,}", ""),
+            ("topics", f"{found.topics:,}", ""),
+            ("subscriptions", f"{found.subscriptions:,}", ""),
+            ("candidate links", f"{found.candidates:,}", "counted" if found.is_exact else "at most"),
+            ("memory of the solving task", f"{found.task_bytes / 2**30:.2f} GiB", f"about; {limit}"),
+            ("time to solve", found.time_class, "on one core"),
+            (f"{found.engine} engine", "fits" if found.fits else "does not fit", ""),
+        ]
+    )
+
+
+def _print_profiles(profiles: Sequence[Profile]) -> None:
+    for profile in profiles:
+        print(f"\n{profile.nodes:,} nodes, {profile.topics:,} topics: {profile.total:.1f} s")
+        rows = [(step, f"{seconds:.2f} s", "") for step, seconds in profile.seconds.items()]
+        times = f"all is {profile.total / profile.algorithm_seconds:.1f} times it"
+        _print_rows([*rows, ("the algorithm itself", f"{profile.algorithm_seconds:.2f} s", times)])
+
+
+def _print_comparisons(found: Sequence[Comparison]) -> None:
+    for comparison in found:
+        print(f"\n{comparison.case.name}")
+        programs = [
+            (p.program, f"{p.seconds:.2f} s", f"peak {p.peak_bytes / 2**30:.2f} GiB") for p in comparison.programs
+        ]
+        _print_rows(programs)
+        if comparison.ratio is not None:
+            alike = "the same links" if not comparison.differing else f"{comparison.differing} links differ"
+            print(f"  ratio {comparison.ratio:.2f} to the yardstick; {alike}")
+
+
 def _print_verdict(found: Verification) -> int:
     if found.ok:
         print(f"The overlay is right: every topic is connected, every link is allowed and of use ({found.components}).")
@@ -285,8 +446,7 @@ def _print_demo(result: DemoResult, output: Destination) -> None:
     )
     verdict = "yes" if result.verification.ok else "NO: " + " ".join(result.verification.faults)
     print(f"\nCost saved: {saved:.0%}. Verified from the stored tables: {verdict}. Time: {result.seconds:.0f} s.")
-    names = ("subscriptions", "nodes", "site_costs")
-    flags = " ".join(f"--{name.replace('_', '-')} {shlex.quote(str(output.table(name)))}" for name in names)
+    flags = _problem_flags(result.inputs)
     place, another = shlex.quote(str(output)), shlex.quote(f"{output}-fewest")
     print(f"Tables: {output} (overlay_links is the overlay; runs says what was done)\n\nTry next:")
     print(f"  overlay-spark verify {flags} --overlay {place}")

@@ -4,6 +4,8 @@ One tuple serves all cost models, so that a kernel is compiled once; ``kind`` sa
 
 LISTED  ``src``, ``dst``, ``values``: one entry a link, ``src < dst``, sorted by (src, dst). Other pairs may not link.
 SITES   ``sites``: the site of each node; ``table``: cost between two sites (the diagonal: within a site).
+POINTS  ``points``: a row of coordinates a node; ``heights``: the way from each node to the network its point lies in;
+        ``unit``. The cost is max(1, floor(distance / unit + 0.5)), the distance Euclidean plus both heights.
 
 Costs are whole numbers (int64), counted in ``unit``.
 """
@@ -17,13 +19,14 @@ from numpy.typing import NDArray
 
 LISTED = 0
 SITES = 1
+POINTS = 2
 
 MAX_UNITS = 1 << 40
 """The largest cost inside: quotients of two such numbers by contributions stay distinct, and sums fit 64 bits."""
 
 
 class Costs(NamedTuple):
-    """A cost model over arrays; make one with :func:`listed_costs`, :func:`site_costs` or :func:`matrix_costs`."""
+    """A cost model over arrays; made by one of the functions below."""
 
     kind: int
     src: NDArray[np.int32]
@@ -31,17 +34,22 @@ class Costs(NamedTuple):
     values: NDArray[np.int64]
     sites: NDArray[np.int32]
     table: NDArray[np.int64]
+    points: NDArray[np.float64]
+    heights: NDArray[np.float64]
+    unit: float
 
 
-def _costs(kind: int, **fields: NDArray[Any]) -> Costs:
+def _costs(kind: int, unit: float = 1.0, **fields: NDArray[Any]) -> Costs:
     empty: dict[str, NDArray[Any]] = {
         "src": np.empty(0, np.int32),
         "dst": np.empty(0, np.int32),
         "values": np.empty(0, np.int64),
         "sites": np.empty(0, np.int32),
         "table": np.empty((0, 0), np.int64),
+        "points": np.empty((0, 0), np.float64),
+        "heights": np.empty(0, np.float64),
     }
-    return Costs(kind=kind, **{**empty, **fields})
+    return Costs(kind=kind, unit=unit, **{**empty, **fields})
 
 
 def listed_costs(src: NDArray[Any], dst: NDArray[Any], values: NDArray[Any]) -> Costs:
@@ -61,9 +69,34 @@ def matrix_costs(matrix: NDArray[Any]) -> Costs:
     return site_costs(np.arange(len(matrix)), matrix)
 
 
+def point_costs(points: NDArray[Any], heights: NDArray[Any], unit: float) -> Costs:
+    """Costs by distance: a row of ``points`` and one of ``heights`` a node."""
+    return _costs(
+        POINTS,
+        unit,
+        points=np.ascontiguousarray(points, np.float64),
+        heights=np.ascontiguousarray(heights, np.float64),
+    )
+
+
 def uniform(costs: Costs) -> Costs:
     """The same links may be used, at cost 1 each."""
-    return costs._replace(values=np.ones_like(costs.values), table=np.ones_like(costs.table))
+    if costs.kind == LISTED:
+        return costs._replace(values=np.ones_like(costs.values))
+    n_nodes = len(costs.sites) if costs.kind == SITES else len(costs.points)
+    return site_costs(np.zeros(n_nodes), np.ones((1, 1)))
+
+
+def cost_row(costs: Costs, u: int) -> NDArray[np.int64]:
+    """What a link from node u to each node costs, where every pair may link; for checks and small problems."""
+    if costs.kind == SITES:
+        to_sites: NDArray[np.int64] = costs.table[costs.sites[u], costs.sites]
+        return to_sites
+    squares = np.zeros(len(costs.points))
+    for x in costs.points.T:
+        squares += (x - x[u]) * (x - x[u])
+    distance = np.sqrt(squares) + (costs.heights[u] + costs.heights)
+    return np.maximum(1, to_units(distance, costs.unit))
 
 
 def to_units(cost: NDArray[np.float64], unit: float) -> NDArray[np.int64]:

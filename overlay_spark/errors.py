@@ -31,6 +31,12 @@ class InputError(OverlayError):
         super().__init__(text)
 
 
+class GuardError(OverlayError):
+    """Raised when a problem is too large for what the options allow; nothing was computed."""
+
+    exit_code = 1
+
+
 class VerificationError(OverlayError):
     """Raised when an overlay this package computed fails its own independent check; nothing was written."""
 

@@ -21,6 +21,8 @@ class Links:
     dst: NDArray[np.int32]
     cost: NDArray[np.int64]
     contribution: NDArray[np.int32]
+    lower_bound: float | None = None
+    """A cost in units that no overlay can beat, where the algorithm proves one."""
 
     def __len__(self) -> int:
         return len(self.src)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import re
 import tomllib
 import types
@@ -17,6 +18,7 @@ from overlay_spark.errors import OptionError
 
 ENGINES = ("auto", "kernel")
 COMPONENT_ENGINES = ("auto", "graphframes", "grouped")
+WORKLOAD_COSTS = ("plane", "file", "clusters", "pairs")
 
 
 def _require(condition: bool, message: str) -> None:
@@ -24,21 +26,33 @@ def _require(condition: bool, message: str) -> None:
         raise OptionError(message)
 
 
+def _require_memory(name: str, value: str) -> None:
+    _require(re.fullmatch(r"[1-9]\d*[mg]", value) is not None, f"{name} must look like 800m or 8g, got {value!r}.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class DesignOptions:
     """Which overlay to compute: ``algorithm`` and ``engine`` by name, ``seed`` for algorithms that draw.
 
-    ``compare`` names an algorithm whose overlay is computed beside it, for its figures only.
+    ``compare`` names an algorithm whose overlay is computed beside it, for its figures only. A problem whose solving
+    task would need more than ``task_memory`` is refused beforehand.
     """
 
     algorithm: str = "greedy"
     engine: str = "auto"
     seed: int = 0
     compare: str | None = None
+    task_memory: str = "8g"
 
     def __post_init__(self) -> None:
         _require(self.engine in ENGINES, f"design.engine must be one of {', '.join(ENGINES)}, got {self.engine!r}.")
         _require(0 <= self.seed < 2**63, f"design.seed must be from 0 to 2^63 - 1, got {self.seed}.")
+        _require_memory("design.task_memory", self.task_memory)
+
+    @property
+    def task_bytes(self) -> int:
+        """``task_memory`` as a number of bytes."""
+        return int(self.task_memory[:-1]) << {"m": 20, "g": 30}[self.task_memory[-1]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +102,54 @@ class MetricsOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WorkloadOptions:
+    """What ``overlay-spark workload`` makes.
+
+    Every one of ``nodes`` nodes wants from ``least`` to ``most`` of ``topics`` topics, whose popularity falls by
+    ``law``: unif (not at all), zipf (i^-alpha) or expo. What links cost is drawn by ``costs``:
+    plane     nodes are points of a square of the given ``side`` (``dimensions`` 2), cost is distance
+    file      nodes take coordinates, or sites, of the measured set in ``file``
+    clusters  nodes sit in ``clusters`` sites: cost ``inner`` within, ``outer`` between them, times 1 +- ``spread``
+    pairs     every pair has a cost of its own, from ``low`` to ``high``: a table of all pairs
+    """
+
+    nodes: int = 1000
+    topics: int = 200
+    least: int = 20
+    most: int = 100
+    law: str = "unif"
+    alpha: float = 2.0
+    costs: str = "plane"
+    file: str | None = None
+    dimensions: int = 2
+    side: float = 100.0
+    clusters: int = 10
+    inner: float = 1.0
+    outer: float = 50.0
+    spread: float = 0.5
+    low: float = 1.0
+    high: float = 100.0
+
+    def __post_init__(self) -> None:
+        _require(self.nodes > 0, f"workload.nodes must be at least 1, got {self.nodes}.")
+        _require(
+            self.costs in WORKLOAD_COSTS,
+            f"workload.costs must be one of {', '.join(WORKLOAD_COSTS)}, got {self.costs!r}.",
+        )
+        _require(
+            (self.costs == "file") == (self.file is not None),
+            "workload.file names the measured set of workload.costs = 'file': give both or neither.",
+        )
+        _require(1 <= self.dimensions <= 16, f"workload.dimensions must be from 1 to 16, got {self.dimensions}.")
+        _require(self.clusters > 0, f"workload.clusters must be at least 1, got {self.clusters}.")
+        for name in ("side", "inner", "outer", "low"):
+            value = getattr(self, name)
+            _require(0 < value < math.inf, f"workload.{name} must be a number above 0, got {value}.")
+        _require(self.low <= self.high < math.inf, f"workload.high must be at least workload.low, got {self.high}.")
+        _require(0 <= self.spread < 1, f"workload.spread must be at least 0 and below 1, got {self.spread}.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class SessionOptions:
     """A local Spark session: cores ("*" = all), driver memory (from the machine if unset), where its jars are.
 
@@ -105,10 +167,8 @@ class SessionOptions:
             self.cores == "*" or (str(self.cores).isdecimal() and int(self.cores) > 0),
             f"session.cores must be '*' or a positive number, got {self.cores!r}.",
         )
-        _require(
-            self.driver_memory is None or re.fullmatch(r"[1-9]\d*[mg]", self.driver_memory) is not None,
-            f"session.driver_memory must look like 800m or 8g, got {self.driver_memory!r}.",
-        )
+        if self.driver_memory is not None:
+            _require_memory("session.driver_memory", self.driver_memory)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +180,7 @@ class Options:
     greedy: GreedyOptions = field(default_factory=GreedyOptions)
     components: ComponentOptions = field(default_factory=ComponentOptions)
     metrics: MetricsOptions = field(default_factory=MetricsOptions)
+    workload: WorkloadOptions = field(default_factory=WorkloadOptions)
     session: SessionOptions = field(default_factory=SessionOptions)
 
     @classmethod

@@ -43,6 +43,25 @@ class Overlay:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """What computing an overlay will take. ``candidates`` are exact, or at most this many where not ``is_exact``.
+
+    ``engine`` can compute it where ``fits``: the task that solves it then needs no more than ``design.task_memory``.
+    ``time_class`` is seconds, minutes or hours.
+    """
+
+    nodes: int
+    topics: int
+    subscriptions: int
+    candidates: int
+    is_exact: bool
+    task_bytes: int
+    engine: str
+    fits: bool
+    time_class: str
+
+
+@dataclass(frozen=True)
 class Verification:
     """Whether an overlay is right. ``broken_topics`` (topic_id, side, nodes) has a row for each side of each broken
     topic; ``faults`` is one sentence for each thing wrong, broken topics among them."""

@@ -24,10 +24,11 @@ def case(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def _session() -> Iterator[Any]:
-    from overlay_spark.jobs.session import open_session
+    from overlay_spark.jobs import session as sessions
     from overlay_spark.options import SessionOptions
 
-    session = open_session(SessionOptions(cores="2", brief=True, driver_memory="2g"))
+    sessions.BRIEF_JAVA = "-XX:+TieredCompilation"  # minutes of queries: here compiling Java well pays
+    session = sessions.open_session(SessionOptions(cores="2", brief=True, driver_memory="2g"))
     for name, value in CHANGEABLE.items():
         session.conf.set(name, value)
     yield session

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import combinations
 
-from overlay_spark.costs import LISTED
+from overlay_spark.costs import LISTED, SITES, Costs
 from overlay_spark.instance import Instance
 
 Pair = tuple[int, int]
@@ -32,10 +33,18 @@ def allowed(instance: Instance) -> dict[Pair, int]:
             zip(zip(costs.src.tolist(), costs.dst.tolist(), strict=True), costs.values.tolist(), strict=True)
         )
     else:
-        sites, table = costs.sites.tolist(), costs.table.tolist()
-        all_costs = {(u, v): table[sites[u]][sites[v]] for u, v in combinations(range(instance.n_nodes), 2)}
+        all_costs = {(u, v): cost_between(costs, u, v) for u, v in combinations(range(instance.n_nodes), 2)}
     wants = interests(instance)
     return {(u, v): all_costs[u, v] for u, v in sorted(all_costs) if wants[u] & wants[v]}
+
+
+def cost_between(costs: Costs, u: int, v: int) -> int:
+    """The cost of a link by sites or by distance."""
+    if costs.kind == SITES:
+        return int(costs.table[costs.sites[u], costs.sites[v]])
+    squares = sum((a - b) * (a - b) for a, b in zip(costs.points[u].tolist(), costs.points[v].tolist(), strict=True))
+    distance = math.sqrt(squares) + (float(costs.heights[u]) + float(costs.heights[v]))
+    return max(1, math.floor(distance / costs.unit + 0.5))
 
 
 def components(vertices: Iterable[int], edges: Iterable[Pair]) -> dict[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,29 +21,34 @@ def options(**sections: Any) -> Options:
     return replace(Options(costs=CostOptions(unit=UNIT)), **sections)
 
 
-def node(number: int) -> str:
-    return f"n{number:03d}"
+def node(case: dict[str, Any], number: int) -> str:
+    return f"{case['name']}/n{number:03d}"
 
 
-def topic(number: int) -> str:
-    return f"t{number:03d}"
-
-
-def subscriptions_of(case: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(node(v), topic(t)) for v, row in enumerate(case["X"]) for t, wanted in enumerate(row) if wanted]
-
-
-def golden_problem(spark: SparkSession, case: dict[str, Any], listed: bool) -> OverlayProblem:
-    """A golden case with its costs as listed links, or with every node a site of its own."""
-    nodes, costs = range(case["V"]), case["W"]
-    subscriptions = catalog.SUBSCRIPTIONS.rows(spark, subscriptions_of(case))
+def golden_problem(spark: SparkSession, cases: Sequence[dict[str, Any]], listed: bool) -> OverlayProblem:
+    """Golden cases beside one another, with their costs as listed links, or with every node a site of its own."""
+    subscriptions = [
+        (node(case, v), f"{case['name']}/t{t:03d}")
+        for case in cases
+        for v, row in enumerate(case["X"])
+        for t, wanted in enumerate(row)
+        if wanted
+    ]
+    ends = [(case, v) for case in cases for v in range(case["V"])]
+    pairs = [
+        (node(a, u), node(b, v), a["W"][u][v] if a is b else 1.0) for (a, u), (b, v) in itertools.combinations(ends, 2)
+    ]
+    nodes = [node(case, v) for case, v in ends]
+    table: ListedCosts | SiteCosts
     if listed:
-        pairs = [(node(u), node(v), costs[u][v]) for u in nodes for v in nodes if u < v]
         table = ListedCosts(catalog.LINK_COSTS.rows(spark, pairs))
-        return OverlayProblem(subscriptions, table, catalog.NODES.rows(spark, [(node(v), None) for v in nodes]))
-    sites = [(f"s{u:03d}", f"s{v:03d}", costs[u][v]) for u in nodes for v in nodes if u < v]
-    table = SiteCosts(catalog.SITE_COSTS.rows(spark, sites))
-    return OverlayProblem(subscriptions, table, catalog.NODES.rows(spark, [(node(v), f"s{v:03d}") for v in nodes]))
+    else:
+        table = SiteCosts(catalog.SITE_COSTS.rows(spark, pairs))
+    return OverlayProblem(
+        catalog.SUBSCRIPTIONS.rows(spark, subscriptions),
+        table,
+        catalog.NODES.rows(spark, [(name, None if listed else name) for name in nodes]),
+    )
 
 
 def problem(

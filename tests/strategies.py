@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from overlay_spark.costs import MAX_UNITS, Costs, listed_costs, site_costs
+from overlay_spark.costs import MAX_UNITS, Costs, listed_costs, point_costs, site_costs
 from overlay_spark.instance import Instance
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -40,7 +40,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 def instances(
     draw: st.DrawFn, max_nodes: int = 12, max_topics: int = 200, listed: bool | None = None, complete: bool = False
 ) -> Instance:
-    """A problem under either cost model; ``complete`` lists every pair, so that all topics can be connected."""
+    """A problem under any cost model; ``complete`` lists every pair, so that all topics can be connected."""
     rng = np.random.default_rng(draw(SEEDS))
     n_nodes = draw(_mostly_large(max_nodes))
     n_topics = draw(st.one_of(_mostly_large(min(max_topics, 12)), _word_borders(max_topics)))
@@ -50,11 +50,14 @@ def instances(
         wants[np.flatnonzero(wants[:, topic])[1:], topic] = False  # topics of one node
     nodes, topics = np.nonzero(wants)
     order = rng.permutation(len(nodes))
-    is_listed = draw(st.booleans()) if listed is None else listed
+    models = {None: ("listed", "sites", "points"), True: ("listed",), False: ("sites", "points")}[listed]
+    model = draw(st.sampled_from(models))
     low, high = draw(st.sampled_from(COST_RANGES))
-    if is_listed:
+    if model == "listed":
         share = 1.0 if complete else draw(st.sampled_from((0.8, 0.3, 1.0)))
         costs = _listed(rng, n_nodes, low, high, share)
+    elif model == "points":
+        costs = _by_distance(rng, n_nodes, draw(st.integers(1, 3)), draw(st.sampled_from((1.0, 1e-6, 7.5))))
     else:
         n_sites = draw(st.integers(1, n_nodes)) if n_nodes else 0
         costs = _by_site(rng, n_nodes, n_sites, low, high)
@@ -84,6 +87,12 @@ def _by_site(rng: np.random.Generator, n_nodes: int, n_sites: int, low: int, hig
     sites = rng.permutation(n_nodes) if n_sites == n_nodes else rng.integers(0, n_sites, n_nodes)
     table = np.triu(rng.integers(low, high, (n_sites, n_sites)))
     return site_costs(sites, table + np.triu(table, 1).T)
+
+
+def _by_distance(rng: np.random.Generator, n_nodes: int, dimensions: int, unit: float) -> Costs:
+    """Points of a coarse grid, so that some coincide and many distances are alike; every other has a height."""
+    points = rng.integers(-4, 5, (n_nodes, dimensions)) * 0.5
+    return point_costs(points, rng.integers(0, 2, n_nodes) * rng.random(n_nodes).round(1), unit)
 
 
 @st.composite

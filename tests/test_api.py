@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from statistics import mean
 
+import numpy as np
 import pytest
 from pyspark.sql import functions as F
 
-from overlay_spark import ListedCosts, OverlayProblem, SiteCosts, design, verify
+from overlay_spark import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts, design, verify
+from overlay_spark.costs import point_costs
 from overlay_spark.errors import InputError, OptionError
-from overlay_spark.options import DesignOptions, MetricsOptions, Options
+from overlay_spark.kernels.link_costs import costs_of
+from overlay_spark.options import CostOptions, DesignOptions, MetricsOptions, Options
 from overlay_spark.tables import catalog
-from tests.conftest import CASES
+from tests.conftest import CASES, GOLDEN
 from tests.problems import golden_problem, links_in_order, node, options, problem, sorted_rows
 
 pytestmark = pytest.mark.spark
@@ -21,20 +25,37 @@ COSTS = [("a", "b", 1.0), ("b", "c", 2.0), ("a", "c", 2.5)]
 
 
 @pytest.mark.parametrize("algorithm, expected, listed", [("greedy", "GrMAW", True), ("GM", "GM", False)])
-def test_design__gives_the_golden_links(spark, case, algorithm, expected, listed):
-    if not any(map(any, case["X"])):
-        pytest.fail("a golden case without subscriptions: the input check would refuse it")
-    overlay = design(golden_problem(spark, case, listed), algorithm, options=options())
-    golden = case["expected"][expected]
-    assert links_in_order(overlay.links) == [(node(u), node(v)) for u, v in golden["edges"]]
-    assert overlay.metrics["cost"] == golden["total_weight"]
-    assert overlay.metrics["links"] == golden["edge_count"]
-    assert overlay.metrics["max_degree"] == golden["max_degree"]
-    assert overlay.metrics["average_degree"] == pytest.approx(golden["avg_degree"])
-    assert overlay.metrics["average_weighted_degree"] == pytest.approx(golden["avg_weighted_degree"])
-    assert overlay.metrics["average_diameter"] == pytest.approx(golden["avg_topic_diameter_unweighted"])
-    assert overlay.metrics["average_weighted_diameter"] == pytest.approx(golden["avg_topic_diameter_weighted"])
-    overlay.release()
+def test_design__gives_the_golden_links(spark, algorithm, expected, listed):
+    """All golden cases beside one another in one design: they share no topic, so each keeps its own links and order."""
+    cases = [json.loads(path.read_text()) for path in GOLDEN]
+    overlay = design(golden_problem(spark, cases, listed), algorithm, options=options())
+    links = overlay.links.orderBy("pick").collect()
+    nodes, topics = overlay.nodes.collect(), overlay.topics.collect()
+    assert len(cases) == 11
+    for case in cases:
+        golden, mine = case["expected"][expected], f"{case['name']}/"
+        found = [row for row in links if row["src"].startswith(mine)]
+        assert [(row["src"], row["dst"]) for row in found] == [
+            (node(case, u), node(case, v)) for u, v in golden["edges"]
+        ]
+        assert sum(row["cost"] for row in found) == golden["total_weight"]
+        degrees = [(row["degree"], row["weighted_degree"]) for row in nodes if row["node_id"].startswith(mine)]
+        assert max(degree for degree, _ in degrees) == golden["max_degree"]
+        assert mean(degree for degree, _ in degrees) == pytest.approx(golden["avg_degree"])
+        assert mean(cost for _, cost in degrees) == pytest.approx(golden["avg_weighted_degree"])
+        shapes = [(row["diameter"], row["weighted_diameter"]) for row in topics if row["topic_id"].startswith(mine)]
+        assert mean(hops for hops, _ in shapes) == pytest.approx(golden["avg_topic_diameter_unweighted"])
+        assert mean(path for _, path in shapes) == pytest.approx(golden["avg_topic_diameter_weighted"])
+    total = sum(case["expected"][expected]["total_weight"] for case in cases)
+    assert overlay.metrics["cost"] == total
+    assert overlay.metrics["average_weighted_degree"] == pytest.approx(2 * total / len(nodes))
+    assert overlay.metrics["average_degree"] == pytest.approx(2 * len(links) / len(nodes))
+    assert overlay.metrics["links"] == len(links)
+    assert overlay.metrics["max_degree"] == max(case["expected"][expected]["max_degree"] for case in cases)
+    assert overlay.metrics["average_diameter"] == pytest.approx(mean(row["diameter"] for row in topics))
+    assert overlay.metrics["average_weighted_diameter"] == pytest.approx(
+        mean(row["weighted_diameter"] for row in topics)
+    )
 
 
 def test_design__gives_tables_of_the_catalog(spark):
@@ -52,21 +73,24 @@ def test_design__gives_tables_of_the_catalog(spark):
     assert (overlay.lower_bound, overlay.bound, overlay.gap) == (None, None, None)
 
 
-@pytest.mark.parametrize("n_partitions, adaptive", [(1, "true"), (3, "false"), (16, "true")])
-def test_design__does_not_depend_on_row_order_partitions_or_plans(spark, n_partitions, adaptive):
-    given = golden_problem(spark, json.loads((CASES / "clusters_v24.json").read_text()), False)
+def test_design__does_not_depend_on_row_order_partitions_or_plans(spark):
+    given = golden_problem(spark, [json.loads((CASES / "clusters_v24.json").read_text())], False)
     reference = design(given, options=options())
-    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-    spark.conf.set("spark.sql.shuffle.partitions", str(n_partitions))
+    expected = {name: sorted_rows(getattr(reference, name)) for name in ("links", "topics", "nodes")}
+    for n_partitions, adaptive in ((1, "true"), (3, "false"), (16, "true")):
+        spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+        spark.conf.set("spark.sql.shuffle.partitions", str(n_partitions))
 
-    def mixed(frame, seed):
-        return frame.orderBy(F.rand(seed)).repartition(n_partitions)
+        def mixed(frame, n=n_partitions):
+            return frame.orderBy(F.rand(n)).repartition(n)
 
-    costs = SiteCosts(mixed(given.costs.table, 1))
-    again = design(OverlayProblem(mixed(given.subscriptions, 2), costs, mixed(given.nodes, 3)), options=options())
-    for name in ("links", "topics", "nodes"):
-        assert sorted_rows(getattr(again, name)) == sorted_rows(getattr(reference, name))
-    assert again.metrics == reference.metrics
+        again = design(
+            OverlayProblem(mixed(given.subscriptions), SiteCosts(mixed(given.costs.table)), mixed(given.nodes)),
+            options=options(),
+        )
+        assert {name: sorted_rows(getattr(again, name)) for name in expected} == expected
+        assert again.metrics == reference.metrics
+        again.release()
 
 
 def test_design__takes_either_orientation_and_whole_number_ids(spark):
@@ -82,6 +106,30 @@ def test_design__orders_ids_by_their_bytes(spark):
     pairs = [(a, b, 1.0) for i, a in enumerate(ids) for b in ids[i + 1 :]]
     overlay = design(problem(spark, [(i, "x") for i in ids], pairs))
     assert links_in_order(overlay.links) == [(expected[0], other) for other in expected[1:]]
+
+
+def test_design__by_coordinates_is_that_of_the_same_costs_listed(spark):
+    rng = np.random.default_rng(3)
+    points, heights = rng.uniform(-50, 50, (40, 2)).round(3), rng.uniform(0, 9, 40).round(3)
+    heights[0] = 0  # and none is given
+    subscriptions = [(f"n{v:02d}", f"t{t}") for v in range(40) for t in np.flatnonzero(rng.random(12) < 0.3)]
+    costs = point_costs(points, heights, 0.001)
+    src, dst = (ends.astype(np.int32) for ends in np.triu_indices(40, 1))
+    values = (costs_of(costs, src, dst) / 1000).tolist()
+    listed = [(f"n{u:02d}", f"n{v:02d}", cost) for u, v, cost in zip(src, dst, values, strict=True)]
+    nodes = [(f"n{v:02d}", None, points[v].tolist(), heights[v] if v else None) for v in range(40)]
+    by_distance = OverlayProblem(
+        catalog.SUBSCRIPTIONS.rows(spark, subscriptions), CoordinateCosts(), catalog.NODES.rows(spark, nodes)
+    )
+    chosen = Options(costs=CostOptions(unit=0.001))
+    overlay = design(by_distance, options=chosen)
+    expected = design(problem(spark, subscriptions, listed, [n[0] for n in nodes]), options=chosen)
+    assert sorted_rows(overlay.links) == sorted_rows(expected.links)
+    assert overlay.metrics == expected.metrics
+    dearer = overlay.links.withColumn("cost", F.col("cost") + F.when(F.col("pick") == 0, 0.001).otherwise(0.0))
+    found = verify(by_distance, dearer, chosen)
+    assert len(found.faults) == 1
+    assert "1 row with another cost than the costs given" in found.faults[0]
 
 
 def test_design__leaves_out_diameters_of_topics_too_large(spark):

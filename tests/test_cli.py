@@ -16,7 +16,9 @@ def files(tmp_path, cost="1.0"):
     ]
 
 
-@pytest.mark.parametrize("command", [[], ["design"], ["verify"], ["demo"], ["algorithms"]])
+@pytest.mark.parametrize(
+    "command", [[], ["design"], ["verify"], ["estimate"], ["workload"], ["benchmark"], ["demo"], ["algorithms"]]
+)
 def test_help__teaches(command, capsys):
     assert main([*command, "--help"]) == DONE
     assert "usage: overlay-spark" in capsys.readouterr().out
@@ -27,9 +29,10 @@ def test_help__teaches(command, capsys):
     [
         ([], "required: COMMAND"),
         (["design", "--output", "out"], "required: --subscriptions"),
-        (["design", "--subscriptions", "csv:s", "--output", "o"], "one of the arguments --link-costs --site-costs is required"),
+        (["design", "--subscriptions", "csv:s", "--output", "o"], "one of the arguments --link-costs --site-costs --coordinates is required"),
         (["design", "--subscriptions", "s.csv", "--link-costs", "csv:c", "--output", "o"], "'s.csv' does not say where a table is"),
         (["design", "--subscriptions", "csv:s", "--site-costs", "csv:c", "--output", "o"], "--site-costs needs --nodes"),
+        (["design", "--subscriptions", "csv:s", "--coordinates", "--output", "o"], "--coordinates needs --nodes"),
         (["design", "--subscriptions", "csv:s", "--link-costs", "csv:c", "--output", "o", "--algorithm", "gredy"], "Did you mean 'greedy'?"),
         (["design", "--subscriptions", "csv:s", "--link-costs", "csv:c", "--output", "o", "--set", "cost.unit=1"], "unknown section [cost]. Did you mean 'costs'?"),
         (["demo", "--config", "nowhere.toml"], "nowhere.toml: cannot be read"),
@@ -108,6 +111,6 @@ def test_demo__does_not_replace_tables_of_others(spark, tmp_path, capsys):
     nodes = Destination.parse(str(tmp_path)).table("nodes")
     delta.overwrite(catalog.NODES, catalog.NODES.rows(spark, [("a", None)]), nodes, {})
     assert main(["demo", "--output", str(tmp_path)]) == REFUSED
-    assert "holds tables the demonstration did not make" in capsys.readouterr().err
+    assert "holds tables that no workload made" in capsys.readouterr().err
     assert delta.latest_version(spark, nodes) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["nodes"]

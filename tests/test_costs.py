@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from overlay_spark import costs as module
 from overlay_spark.costs import LISTED, MAX_UNITS, SITES
-from tests.strategies import SEEDS
+from tests import naive
+from tests.strategies import SEEDS, instances
 
 UNITS = [1e-6, 1e-3, 1 / 1024, 0.1, 0.5, 1.0, 2.0, 2.5, 1000.0, 3e-7]
 DECIMAL_UNITS = [1e-9, 1e-6, 1e-3, 0.1, 1.0]
@@ -36,11 +37,13 @@ def test_cost_models__share_one_type_and_layout():
     listed = module.listed_costs(np.array([0]), np.array([1]), np.array([5]))
     sites = module.site_costs(np.array([0, 1, 0]), np.array([[1, 2], [2, 3]]))
     empty = module.listed_costs(*np.empty((3, 0), np.int64))
+    points = module.point_costs(np.zeros((4, 2), np.float32)[::2], [1, 2], 1e-6)
     forms = {
-        tuple((field.dtype, field.ndim, field.flags.c_contiguous) for field in costs[1:])
-        for costs in (listed, sites, empty)
+        tuple((type(field), getattr(field, "dtype", None), np.ndim(field)) for field in costs)
+        for costs in (listed, sites, points, empty)
     }
     assert len(forms) == 1
+    assert all(field.flags.c_contiguous for costs in (listed, sites, points, empty) for field in costs[1:-1])
 
 
 def test_site_costs__become_contiguous_whatever_they_were():
@@ -63,7 +66,20 @@ def test_uniform__keeps_the_links_and_forgets_their_costs():
     listed = module.listed_costs(np.array([2, 0]), np.array([1, 2]), np.array([5, 9]))
     assert rows_of(module.uniform(listed)) == [(0, 2, 1), (1, 2, 1)]
     assert rows_of(listed) == [(0, 2, 9), (1, 2, 5)]
-    assert module.uniform(module.matrix_costs(np.array([[0, 7], [7, 0]]))).table[0, 1] == 1
+    for costs in (
+        module.matrix_costs(np.array([[0, 7], [7, 0]])),
+        module.point_costs(np.array([[0.0], [7.0]]), np.zeros(2), 1.0),
+    ):
+        assert module.cost_row(costs, 0)[1] == 7
+        assert module.cost_row(module.uniform(costs), 0).tolist() == [1, 1]
+
+
+@given(instances(listed=False, max_topics=3))
+def test_cost_row__is_what_each_link_costs(instance):
+    for u in range(instance.n_nodes):
+        row = module.cost_row(instance.costs, u).tolist()
+        others = [v for v in range(instance.n_nodes) if v != u]
+        assert [row[v] for v in others] == [naive.cost_between(instance.costs, u, v) for v in others]
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,24 @@ class SiteCosts:
     table: DataFrame
 
 
-LinkCosts = ListedCosts | SiteCosts
+@dataclass(frozen=True)
+class CoordinateCosts:
+    """Every pair may link, at the distance between the coordinates of the NODES table, plus both heights."""
+
+
+LinkCosts = ListedCosts | SiteCosts | CoordinateCosts
 
 
 def units(cost: Column, unit: float) -> Column:
     """A cost as a whole number of units; the same expression as :func:`overlay_spark.costs.to_units`."""
     return F.floor(cost / F.lit(unit) + F.lit(0.5))
+
+
+def distance_units(point_a: Column, height_a: Column, point_b: Column, height_b: Column, unit: float) -> Column:
+    """The cost by distance; step by step as :func:`overlay_spark.kernels.link_costs.cost_between`."""
+    squares = F.zip_with(point_a, point_b, lambda a, b: (a - b) * (a - b))
+    apart = F.sqrt(F.aggregate(squares, F.lit(0.0), lambda total, square: total + square))
+    return F.greatest(F.lit(1).cast("bigint"), units(apart + (height_a + height_b), unit))
 
 
 def vanishes(cost: Column, unit: float) -> Column:

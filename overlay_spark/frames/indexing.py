@@ -9,15 +9,17 @@ from pyspark.sql import functions as F
 
 from overlay_spark.frames.costs import LinkCosts, ListedCosts, SiteCosts, units
 from overlay_spark.frames.lineage import Holder
+from overlay_spark.tables import catalog
 
 
 @dataclass(frozen=True)
 class IndexedProblem:
     """A problem in whole numbers.
 
-    ``nodes`` (node, node_id, site, topics: the numbers of its topics, ascending), ``topics`` (topic, topic_id),
-    ``members`` (topic, node).
-    ``link_costs`` (src, dst, cost) with src < dst, where listed; else ``site_costs`` (site_a, site_b, cost), both ways.
+    ``nodes`` (node, node_id, site, coordinates, height, topics: the numbers of its topics, ascending), ``topics``
+    (topic, topic_id, size: how many want it), ``members`` (topic, node).
+    ``link_costs`` (src, dst, cost) with src < dst, where listed; ``site_costs`` (site_a, site_b, cost), both ways,
+    where costs are between sites; neither where the coordinates give the costs.
     """
 
     nodes: DataFrame
@@ -28,6 +30,10 @@ class IndexedProblem:
     n_nodes: int
     n_topics: int
     n_subscriptions: int
+    n_listed: int | None
+    """How many links are listed, where links are."""
+    n_pairs: int
+    """At most this many pairs of nodes share a topic: pairs counted once for each topic, or all pairs."""
 
 
 def index_problem(
@@ -36,11 +42,13 @@ def index_problem(
     """SUBSCRIPTIONS, NODES and costs -> the same in whole numbers.
 
     Two windows over one partition number the nodes and the topics: each id table must be sortable by one task, which
-    spills. One job counts; all frames but the costs are held.
+    spills. One job counts; all frames are held.
     """
-    known = subscriptions.select("node_id").distinct() if nodes is None else nodes
+    known = catalog.NODES.conform(subscriptions.select("node_id").distinct()) if nodes is None else nodes
+    known = known.withColumn("height", F.coalesce("height", F.lit(0.0)))
     numbered = _numbered(known, "node_id", "node")
-    topics = holder.hold(_numbered(subscriptions.select("topic_id").distinct(), "topic_id", "topic"))
+    sizes = subscriptions.groupBy("topic_id").agg(F.count(F.lit(1)).alias("size"))
+    topics = holder.hold(_numbered(sizes, "topic_id", "topic"))
     link_costs = site_costs = None
     if isinstance(costs, SiteCosts):
         sites = holder.hold(_numbered(known.select("site").distinct(), "site", "site_number"))
@@ -49,19 +57,28 @@ def index_problem(
     else:
         numbered = numbered.withColumn("site", F.lit(None).cast("int"))
     wanted = (
-        subscriptions.join(topics, "topic_id")
+        subscriptions.join(topics.select("topic", "topic_id"), "topic_id")
         .groupBy("node_id")
         .agg(F.array_sort(F.collect_list("topic")).alias("topics"))
     )
     indexed = holder.hold(
         numbered.join(wanted, "node_id", "left").select(
-            "node", "node_id", "site", F.coalesce("topics", F.array().cast("array<int>")).alias("topics")
+            "node",
+            "node_id",
+            "site",
+            "coordinates",
+            "height",
+            F.coalesce("topics", F.array().cast("array<int>")).alias("topics"),
         )
     )
     if isinstance(costs, ListedCosts):
-        link_costs = _indexed_links(costs.table, indexed, unit)
+        link_costs = holder.hold(_indexed_links(costs.table, indexed, unit))
     counts = indexed.agg(F.count(F.lit(1)).alias("nodes"), F.sum(F.size("topics")).alias("subscriptions"))
-    row = counts.crossJoin(topics.agg(F.count(F.lit(1)).alias("topics"))).first()
+    pairs = F.sum(F.col("size") * (F.col("size") - 1)) / 2
+    counts = counts.crossJoin(topics.agg(F.count(F.lit(1)).alias("topics"), pairs.alias("pairs")))
+    if link_costs is not None:
+        counts = counts.crossJoin(link_costs.agg(F.count(F.lit(1)).alias("listed")))
+    row = counts.first()
     assert row is not None
     return IndexedProblem(
         indexed,
@@ -72,6 +89,8 @@ def index_problem(
         row["nodes"],
         row["topics"],
         row["subscriptions"],
+        None if link_costs is None else row["listed"],
+        min(int(row["pairs"]), row["nodes"] * (row["nodes"] - 1) // 2),
     )
 
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.costs import MAX_UNITS
-from overlay_spark.frames.costs import LinkCosts, ListedCosts, overflows, vanishes
+from overlay_spark.frames.costs import CoordinateCosts, LinkCosts, ListedCosts, SiteCosts, overflows, vanishes
 from overlay_spark.tables import catalog
 from overlay_spark.tables.audit import Audit, Finding, rows
 from overlay_spark.tables.contract import Table
@@ -19,21 +19,22 @@ def input_audits(
 
     The second are of interest only where the first find nothing: a null id would be reported twice.
     """
-    cost_table = catalog.LINK_COSTS if isinstance(costs, ListedCosts) else catalog.SITE_COSTS
-    alone = [
-        catalog.SUBSCRIPTIONS.audit(subscriptions),
-        cost_table.audit(costs.table),
-        _unit_audit(cost_table, costs.table, unit),
-    ]
+    alone = [catalog.SUBSCRIPTIONS.audit(subscriptions)]
+    if not isinstance(costs, CoordinateCosts):
+        cost_table = catalog.LINK_COSTS if isinstance(costs, ListedCosts) else catalog.SITE_COSTS
+        alone += [cost_table.audit(costs.table), _unit_audit(cost_table, costs.table, unit)]
     together = []
     if nodes is not None:
         alone.append(catalog.NODES.audit(nodes))
         together.append(_unknown_nodes(subscriptions, nodes))
     if isinstance(costs, ListedCosts):
         together.append(_nodes_without_links(subscriptions, costs.table))
-    else:
-        assert nodes is not None
-        together += [_nodes_without_site(nodes), _site_pairs_without_cost(nodes, costs.table)]
+    elif nodes is not None:
+        if isinstance(costs, SiteCosts):
+            together += [_nodes_without(nodes, "site", "site costs"), _site_pairs_without_cost(nodes, costs.table)]
+        else:
+            together += [_nodes_without(nodes, "coordinates", "costs by coordinates")]
+            together += [_other_dimensions(nodes), _too_far_apart(nodes, unit)]
     return alone, together
 
 
@@ -100,17 +101,55 @@ def _nodes_without_links(subscriptions: DataFrame, link_costs: DataFrame) -> Aud
     return Audit(_count(alone), (finding,))
 
 
-def _nodes_without_site(nodes: DataFrame) -> Audit:
-    homeless = nodes.where(F.col("site").isNull())
+def _nodes_without(nodes: DataFrame, column: str, model: str) -> Audit:
+    bare = nodes.where(F.col(column).isNull())
     finding = Finding(
         lambda n, found: (
-            f"Table 'nodes': column 'site' has {rows(n)} that are null (first: {found}). "
-            "With site costs every node needs a site."
+            f"Table 'nodes': column '{column}' has {rows(n)} that are null (first: {found}). "
+            f"With {model} every node needs {'a site' if column == 'site' else column}."
         ),
-        lambda: homeless,
+        lambda: bare,
         ("node_id",),
     )
-    return Audit(_count(homeless), (finding,))
+    return Audit(_count(bare), (finding,))
+
+
+def _other_dimensions(nodes: DataFrame) -> Audit:
+    """Nodes with other dimensions than most; of two equally common numbers of dimensions the lesser is right."""
+    size = F.size("coordinates")
+    common = nodes.groupBy(size.alias("size")).count().orderBy(F.desc("count"), "size").limit(1).select("size")
+    others = nodes.withColumn("dimensions", size).join(common, F.col("dimensions") != F.col("size"))
+    finding = Finding(
+        lambda n, found: (
+            f"Table 'nodes': column 'coordinates' has {rows(n)} with another number of dimensions than the others "
+            f"(first: {found}). All nodes need coordinates in the same space."
+        ),
+        lambda: others,
+        ("node_id", "dimensions"),
+    )
+    return Audit(_count(others), (finding,))
+
+
+def _too_far_apart(nodes: DataFrame, unit: float) -> Audit:
+    """Whether the box around all nodes has a diagonal, with the greatest height at both ends, that is too long."""
+    highest = nodes.agg(F.coalesce(F.max("height"), F.lit(0.0)).alias("height"))
+    sides = (
+        nodes.select(F.posexplode("coordinates").alias("dimension", "x"))
+        .groupBy("dimension")
+        .agg((F.max("x") - F.min("x")).alias("side"))
+    )
+    diagonal = sides.agg(F.coalesce(F.sqrt(F.sum(F.col("side") * F.col("side"))), F.lit(0.0)).alias("diagonal"))
+    farthest = highest.crossJoin(diagonal).select((F.col("diagonal") + 2 * F.col("height")).alias("distance"))
+    far = farthest.where(F.col("distance") / F.lit(unit) + F.lit(0.5) >= MAX_UNITS)
+    finding = Finding(
+        lambda n, found: (
+            f"Table 'nodes': columns 'coordinates' and 'height' allow distances of more than {MAX_UNITS} times "
+            f"costs.unit = {unit:g} (across all nodes: {found}). Set a larger costs.unit, or correct these columns."
+        ),
+        lambda: far,
+        ("distance",),
+    )
+    return Audit(_count(far), (finding,))
 
 
 def _site_pairs_without_cost(nodes: DataFrame, site_costs: DataFrame) -> Audit:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import find
-from overlay_spark.costs import Costs, listed_costs, site_costs
+from overlay_spark.costs import Costs, listed_costs, point_costs, site_costs
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.instance import Instance, Links
 from overlay_spark.options import Options
 
-SUBSCRIPTION, LINK_COST, NODE_SITE, SITE_COST = range(4)
-"""Kinds of rows a solving task reads; all have the columns (kind, a, b, value)."""
+SUBSCRIPTION, LINK_COST, NODE_SITE, SITE_COST, COORDINATE, HEIGHT = range(6)
+"""Kinds of rows a solving task reads, all of the same columns."""
+
+ROW = {"kind": "tinyint", "a": "int", "b": "int", "value": "bigint", "real": "double"}
 
 SOLVED = pa.schema(
     [
@@ -47,20 +50,23 @@ def solve_whole(problem: IndexedProblem, algorithm: str, options: Options) -> Da
 
 
 def _instance_rows(problem: IndexedProblem) -> DataFrame:
-    def of_kind(kind: int, frame: DataFrame, a: str, b: str, value: Column | None = None) -> DataFrame:
-        given = F.lit(0).cast("bigint") if value is None else value
-        return frame.select(
-            F.lit(kind).cast("tinyint").alias("kind"), F.col(a).alias("a"), F.col(b).alias("b"), given.alias("value")
-        )
+    def of_kind(
+        kind: int, frame: DataFrame, a: str, b: str | None, value: str | None = None, real: str | None = None
+    ) -> DataFrame:
+        columns = [F.lit(kind), *[F.col(c) if c else F.lit(0) for c in (a, b, value, real)]]
+        return frame.select(*[c.cast(type).alias(name) for c, (name, type) in zip(columns, ROW.items(), strict=True)])
 
-    cost = F.col("cost")
-    rows = of_kind(SUBSCRIPTION, problem.members, "node", "topic")
+    rows = [of_kind(SUBSCRIPTION, problem.members, "node", "topic")]
     if problem.link_costs is not None:
-        return rows.union(of_kind(LINK_COST, problem.link_costs, "src", "dst", cost))
-    assert problem.site_costs is not None
-    return rows.union(of_kind(NODE_SITE, problem.nodes, "node", "site")).union(
-        of_kind(SITE_COST, problem.site_costs, "site_a", "site_b", cost)
-    )
+        rows += [of_kind(LINK_COST, problem.link_costs, "src", "dst", "cost")]
+    elif problem.site_costs is not None:
+        rows += [of_kind(NODE_SITE, problem.nodes, "node", "site")]
+        rows += [of_kind(SITE_COST, problem.site_costs, "site_a", "site_b", "cost")]
+    else:
+        placed = problem.nodes.select("node", "height", F.posexplode("coordinates").alias("dimension", "x"))
+        rows += [of_kind(COORDINATE, placed, "node", "dimension", real="x")]
+        rows += [of_kind(HEIGHT, problem.nodes, "node", None, real="height")]
+    return reduce(DataFrame.union, rows)
 
 
 def _solver(
@@ -68,7 +74,7 @@ def _solver(
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def solve(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         options = Options.from_mapping(sections)
-        instance = instance_from_rows(n_nodes, n_topics, pa.Table.from_batches(batches))
+        instance = instance_from_rows(n_nodes, n_topics, pa.Table.from_batches(batches), options.costs.unit)
         started = time.perf_counter()
         links = find(algorithm)(instance, options)
         facts: dict[str, Any] = {"solve_seconds": time.perf_counter() - started}
@@ -92,28 +98,36 @@ def _compared(instance: Instance, algorithm: str, options: Options) -> dict[str,
     }
 
 
-def instance_from_rows(n_nodes: int, n_topics: int, rows: pa.Table) -> Instance:
+def instance_from_rows(n_nodes: int, n_topics: int, rows: pa.Table, unit: float) -> Instance:
     """The arrays of an instance from rows of the kinds above, in any order."""
     kind = _column(rows, "kind")
 
     def of_kind(wanted: int) -> list[NDArray[Any]]:
         chosen = kind == wanted
-        return [_column(rows, name)[chosen] for name in ("a", "b", "value")]
+        return [_column(rows, name)[chosen] for name in ("a", "b", "value", "real")]
 
-    nodes, topics, _ = of_kind(SUBSCRIPTION)
-    return Instance.from_pairs(n_nodes, n_topics, nodes, topics, _costs_from_rows(n_nodes, of_kind))
+    nodes, topics, _, _ = of_kind(SUBSCRIPTION)
+    return Instance.from_pairs(n_nodes, n_topics, nodes, topics, _costs_from_rows(n_nodes, of_kind, unit))
 
 
-def _costs_from_rows(n_nodes: int, of_kind: Callable[[int], list[NDArray[Any]]]) -> Costs:
-    node, site, _ = of_kind(NODE_SITE)
-    if not len(node):
-        return listed_costs(*of_kind(LINK_COST))
-    sites = np.empty(n_nodes, np.int32)
-    sites[node] = site
-    table = np.zeros((int(site.max()) + 1,) * 2, np.int64)
-    site_a, site_b, value = of_kind(SITE_COST)
-    table[site_a, site_b] = value
-    return site_costs(sites, table)
+def _costs_from_rows(n_nodes: int, of_kind: Callable[[int], list[NDArray[Any]]], unit: float) -> Costs:
+    node, _, _, height = of_kind(HEIGHT)
+    if len(node):
+        heights = np.empty(n_nodes)
+        heights[node] = height
+        node, dimension, _, x = of_kind(COORDINATE)
+        points = np.empty((n_nodes, int(dimension.max()) + 1))
+        points[node, dimension] = x
+        return point_costs(points, heights, unit)
+    node, site, _, _ = of_kind(NODE_SITE)
+    if len(node):
+        sites = np.empty(n_nodes, np.int32)
+        sites[node] = site
+        table = np.zeros((int(site.max()) + 1,) * 2, np.int64)
+        site_a, site_b, value, _ = of_kind(SITE_COST)
+        table[site_a, site_b] = value
+        return site_costs(sites, table)
+    return listed_costs(*of_kind(LINK_COST)[:3])
 
 
 def _column(rows: pa.Table, name: str) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from overlay_spark.frames.components import sub_overlays
-from overlay_spark.frames.costs import units
+from overlay_spark.frames.costs import distance_units, units
 from overlay_spark.frames.graphs import topic_components
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.lineage import Holder
@@ -23,6 +23,10 @@ LINK_FAULTS: tuple[tuple[str, str], ...] = (
     ("src <> dst AND n_shared = 0", "ends that share no topic"),
 )
 """What may be wrong with a link, and how it is said."""
+
+
+POSITIONS = tuple(f"{what}_{end}" for what in ("site", "coordinates", "height") for end in "ab")
+"""Columns that say where the two ends of a link are."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,19 @@ def described_links(links: DataFrame, problem: IndexedProblem, unit: float) -> D
         F.size(shared).alias("n_shared"),
         F.col("src").alias("src_id"),
         F.col("dst").alias("dst_id"),
-        "site_a",
-        "site_b",
+        *POSITIONS,
     )
     if problem.link_costs is not None:
         priced = told.join(problem.link_costs.withColumnRenamed("cost", "listed"), ["src", "dst"], "left")
-    else:
-        assert problem.site_costs is not None
+    elif problem.site_costs is not None:
         priced = told.join(problem.site_costs.withColumnRenamed("cost", "listed"), ["site_a", "site_b"], "left")
+    else:
+        point_a, height_a, point_b, height_b = (
+            F.col(f"{what}_{end}") for end in "ab" for what in ("coordinates", "height")
+        )
+        priced = told.withColumn("listed", distance_units(point_a, height_a, point_b, height_b, unit))
     times = F.count(F.lit(1)).over(Window.partitionBy("src", "dst"))
-    return priced.drop("site_a", "site_b").withColumn("times", F.when(F.col("src").isNotNull(), times))
+    return priced.drop(*POSITIONS).withColumn("times", F.when(F.col("src").isNotNull(), times))
 
 
 def verify_links(links: DataFrame, problem: IndexedProblem, engine: str, unit: float, holder: Holder) -> Findings:
@@ -79,7 +86,7 @@ def verify_links(links: DataFrame, problem: IndexedProblem, engine: str, unit: f
     known = described.where("src <> dst")
     components = topic_components(problem, sub_overlays(known), engine, holder)
     broken = holder.hold(sides_of_broken_topics(components, problem))
-    topics = broken_topic_audit(broken, "The overlay leaves {}")
+    topics = broken_topic_audit(components, broken, problem, "The overlay leaves {}")
     faults = faults_of([topics, _link_audit(described)])
     topics_broken = bool(faults) and faults[0].startswith("The overlay leaves")
     return Findings(described, broken, topics_broken, tuple(faults))
@@ -97,8 +104,12 @@ def sides_of_broken_topics(components: DataFrame, problem: IndexedProblem) -> Da
     )
 
 
-def broken_topic_audit(broken: DataFrame, sentence: str) -> Audit:
-    """How many topics are in pieces; ``sentence`` has a place for the count, and examples name the first two sides."""
+def broken_topic_audit(components: DataFrame, broken: DataFrame, problem: IndexedProblem, sentence: str) -> Audit:
+    """Whether topics are in pieces; ``sentence`` has a place for how many, and examples name the first two sides.
+
+    Each piece has one node that names it, so there are more of these than topics where one is in pieces: counting
+    them takes no shuffle. Which topics those are is only looked for then.
+    """
     sides = broken.groupBy("topic_id").agg(
         F.count(F.lit(1)).alias("pieces"), F.array_sort(F.collect_list(F.struct("side", "nodes"))).alias("sides")
     )
@@ -112,12 +123,12 @@ def broken_topic_audit(broken: DataFrame, sentence: str) -> Audit:
         second["nodes"].alias("nodes_of_that"),
     )
 
-    def say(count: int, found: str) -> str:
-        pieces = f"{count} topic{'' if count == 1 else 's'} in pieces (first: {found})."
-        return sentence.format(pieces)
+    def say(_: int, found: str) -> str:
+        n = broken.select("topic_id").distinct().count()
+        return sentence.format(f"{n} topic{'' if n == 1 else 's'} in pieces (first: {found}).")
 
-    finding = Finding(say, lambda: named, tuple(named.columns))
-    return Audit(broken.agg(F.count_distinct("topic_id")), (finding,))
+    pieces = components.agg(F.count_if(F.col("node") == F.col("component")) - F.lit(problem.n_topics))
+    return Audit(pieces, (Finding(say, lambda: named, tuple(named.columns)),))
 
 
 def _link_audit(described: DataFrame) -> Audit:

@@ -11,14 +11,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.api import Progress, silent
-from overlay_spark.errors import InputError
 from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run
 from overlay_spark.jobs.verify import run_verify
+from overlay_spark.jobs.workload import write_tables
 from overlay_spark.options import Options
 from overlay_spark.results import Overlay, Verification
-from overlay_spark.tables import catalog, delta
+from overlay_spark.tables import catalog
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Destination
 from overlay_spark.workloads.interests import Interests, subscriptions
@@ -32,6 +32,7 @@ INTERESTS = Interests(topics=200, least=5, most=40, law="zipf", alpha=0.8)
 class DemoResult:
     """What the demo found: the overlay, with one tree per topic compared, and the verdict on the stored tables."""
 
+    inputs: Inputs
     overlay: Overlay
     verification: Verification
     seconds: float
@@ -47,7 +48,7 @@ def run_demo(spark: SparkSession, output: Destination, options: Options, progres
     overlay.release()
     verification = run_verify(spark, inputs, output, options, progress=progress)
     verification.release()
-    return DemoResult(overlay, verification, time.monotonic() - started)
+    return DemoResult(inputs, overlay, verification, time.monotonic() - started)
 
 
 def write_workload(spark: SparkSession, output: Destination, options: Options) -> Inputs:
@@ -60,21 +61,7 @@ def write_workload(spark: SparkSession, output: Destination, options: Options) -
         catalog.SITE_COSTS: catalog.SITE_COSTS.rows(spark, pairs),
         catalog.SUBSCRIPTIONS: _subscriptions(spark, sites, options.design.seed),
     }
-    _require_own(spark, output, tables)
-    for table, frame in tables.items():
-        delta.overwrite(table, frame.coalesce(1), output.table(table.name), run.metadata)
-    places = {table.name: output.table(table.name) for table in tables}
-    return Inputs(**places)
-
-
-def _require_own(spark: SparkSession, output: Destination, tables: Iterable[Table]) -> None:
-    """Refuse to replace tables that no demonstration made."""
-    places = [output.table(table.name) for table in tables]
-    others = [str(p) for p in places if delta.exists(spark, p) and delta.commit_metadata(spark, p).get("job") != "demo"]
-    if others:
-        raise InputError(
-            [f"{output} holds tables the demonstration did not make ({', '.join(others)}). Give another --output."]
-        )
+    return write_tables({table: frame.coalesce(1) for table, frame in tables.items()}, output, run)
 
 
 def _node_id(sites: list[str], node: int) -> str:

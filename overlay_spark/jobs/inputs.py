@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
+from overlay_spark.problems import CoordinateCosts, LinkCosts, ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog, delta, files
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Reference
@@ -15,7 +15,7 @@ from overlay_spark.tables.references import Reference
 
 @dataclass(frozen=True)
 class Inputs:
-    """Where the tables of an overlay problem are; one of the two kinds of costs."""
+    """Where the tables of an overlay problem are; with neither table of costs, coordinates of the nodes give them."""
 
     subscriptions: Reference
     nodes: Reference | None = None
@@ -46,11 +46,11 @@ def load_problem(spark: SparkSession, inputs: Inputs, described: dict[str, dict[
         table: _read(spark, table, reference, described[table.name]["version"])
         for table, reference in inputs.by_table().items()
     }
-    costs = (
-        ListedCosts(frames[catalog.LINK_COSTS])
-        if catalog.LINK_COSTS in frames
-        else SiteCosts(frames[catalog.SITE_COSTS])
-    )
+    costs: LinkCosts = CoordinateCosts()
+    if catalog.LINK_COSTS in frames:
+        costs = ListedCosts(frames[catalog.LINK_COSTS])
+    elif catalog.SITE_COSTS in frames:
+        costs = SiteCosts(frames[catalog.SITE_COSTS])
     return OverlayProblem(frames[catalog.SUBSCRIPTIONS], costs, frames.get(catalog.NODES))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import overlay_spark
-from overlay_spark.errors import InputError, OptionError
+from overlay_spark.errors import GuardError, InputError, OptionError
 from overlay_spark.options import Options
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
@@ -59,7 +59,7 @@ def recorded(spark: SparkSession, output: Destination | None, run: Run) -> Itera
     try:
         yield run
     except BaseException as error:
-        refused = isinstance(error, InputError | OptionError)
+        refused = isinstance(error, GuardError | InputError | OptionError)
         run.status, run.message = ("refused" if refused else "failed"), f"{type(error).__name__}: {error}"
         if output is not None:
             _try_record(spark, output, run, started)

@@ -149,6 +149,7 @@ def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSess
         ),
         "spark.sql.shuffle.partitions": str(2 * cores),
         "spark.sql.session.timeZone": "UTC",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",  # call sites: three calls to the JVM for each of ours
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.costs import LISTED, Costs
+from overlay_spark.costs import LISTED, SITES, Costs
 from overlay_spark.kernels._jit import kernel
 
 
@@ -19,7 +19,23 @@ def candidate(costs: Costs, n_nodes: int, code: int) -> tuple[int, int, int]:
     if costs.kind == LISTED:
         return np.int64(costs.src[code]), np.int64(costs.dst[code]), costs.values[code]
     u, v = code // n_nodes, code % n_nodes
-    return u, v, costs.table[costs.sites[u], costs.sites[v]]
+    return u, v, cost_between(costs, u, v)
+
+
+@kernel
+def cost_between(costs: Costs, u: int, v: int) -> int:
+    """The cost of a link that needs no list: every pair may link.
+
+    By distance, each step is the one of :func:`overlay_spark.frames.costs.distance_units`, in the same order.
+    """
+    if costs.kind == SITES:
+        return costs.table[costs.sites[u], costs.sites[v]]
+    squares = 0.0
+    for i in range(costs.points.shape[1]):
+        difference = costs.points[u, i] - costs.points[v, i]
+        squares += difference * difference
+    distance = np.sqrt(squares) + (costs.heights[u] + costs.heights[v])
+    return max(np.int64(1), np.int64(np.floor(distance / costs.unit + 0.5)))
 
 
 @kernel
@@ -47,5 +63,5 @@ def costs_of(costs: Costs, src: NDArray[np.int32], dst: NDArray[np.int32]) -> ND
             high = np.searchsorted(costs.src, src[i], side="right")
             out[i] = costs.values[low + np.searchsorted(costs.dst[low:high], dst[i])]
         else:
-            out[i] = costs.table[costs.sites[src[i]], costs.sites[dst[i]]]
+            out[i] = cost_between(costs, src[i], dst[i])
     return out

@@ -65,9 +65,8 @@ def _read_all(counts: DataFrame) -> list[Row]:
 
 def _as_array(counts: DataFrame) -> DataFrame:
     names = [f"c{i}" for i in range(len(counts.columns))]
-    return counts.toDF(*names).select(
-        F.array(*[F.coalesce(F.col(n), F.lit(0)).cast("bigint") for n in names]).alias("counts")
-    )
+    known = ", ".join(f"coalesce({name}, 0)" for name in names)
+    return counts.toDF(*names).select(F.expr(f"transform(array({known}), n -> bigint(n)) AS counts"))
 
 
 def _sentences(audit: Audit, counts: Sequence[int]) -> list[str]:

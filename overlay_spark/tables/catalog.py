@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from overlay_spark.tables.contract import Column, Rule, Table
 
+INFINITY = "double('Infinity')"
+
 
 def _id(name: str, doc: str, *, nullable: bool = False) -> Column:
     return Column(
@@ -30,7 +32,6 @@ def _id(name: str, doc: str, *, nullable: bool = False) -> Column:
 
 
 def _cost(name: str = "cost", doc: str = "what the link costs, in your unit") -> Column:
-    infinity = "double('Infinity')"
     return Column(
         name,
         "double",
@@ -39,13 +40,13 @@ def _cost(name: str = "cost", doc: str = "what the link costs, in your unit") ->
             Rule(f"{name}_is_a_number", f"NOT isnan(`{name}`)", "that are NaN", "Correct or remove these rows."),
             Rule(
                 f"{name}_is_finite",
-                f"isnan(`{name}`) OR abs(`{name}`) < {infinity}",
+                f"isnan(`{name}`) OR abs(`{name}`) < {INFINITY}",
                 "that are infinite",
                 "Costs must be finite; leave out links that may not be used.",
             ),
             Rule(
                 f"{name}_is_positive",
-                f"`{name}` > 0 OR `{name}` = -{infinity}",
+                f"`{name}` > 0 OR `{name}` = -{INFINITY}",
                 "that are not above 0",
                 "Costs must be positive; remove or correct these rows.",
             ),
@@ -62,6 +63,48 @@ def _count(name: str, doc: str, type: str = "int", *, nullable: bool = False) ->
         rules=(Rule(f"{name}_is_not_negative", f"`{name}` >= 0", "that are negative", "Counts start at 0."),),
     )
 
+
+COORDINATES = Column(
+    "coordinates",
+    "array<double>",
+    "where it is: needed with --coordinates",
+    nullable=True,
+    rules=(
+        Rule(
+            "coordinates_are_not_empty",
+            "size(`coordinates`) > 0",
+            "without a number",
+            "Give one number for each dimension.",
+        ),
+        Rule(
+            "coordinates_are_all_given",
+            "size(array_compact(`coordinates`)) = size(`coordinates`)",
+            "that hold null, or text that is no number",
+            "Correct these rows.",
+        ),
+        Rule(
+            "coordinates_are_finite",
+            f"array_max(`coordinates`) < {INFINITY} AND array_min(`coordinates`) > -{INFINITY}",
+            "that hold NaN or an infinity",
+            "Correct these rows.",
+        ),
+    ),
+)
+
+HEIGHT = Column(
+    "height",
+    "double",
+    "cost of the way from it to the network, added to every link; none is 0",
+    nullable=True,
+    rules=(
+        Rule(
+            "height_is_finite_and_not_negative",
+            f"`height` >= 0 AND `height` < {INFINITY}",
+            "that are negative, NaN or infinite",
+            "Correct these rows.",
+        ),
+    ),
+)
 
 NO_LOOPS = Rule(
     "src_is_not_dst",
@@ -81,7 +124,12 @@ SUBSCRIPTIONS = Table(
 NODES = Table(
     "nodes",
     "the brokers; optional with listed costs",
-    (_id("node_id", "a broker"), _id("site", "where it runs: needed with site costs", nullable=True)),
+    (
+        _id("node_id", "a broker"),
+        _id("site", "where it runs: needed with site costs", nullable=True),
+        COORDINATES,
+        HEIGHT,
+    ),
     key=("node_id",),
     role="in",
 )
@@ -176,7 +224,34 @@ RUNS = Table(
     key=("run_id",),
 )
 
-TABLES = (SUBSCRIPTIONS, NODES, LINK_COSTS, SITE_COSTS, LINKS, OVERLAY_LINKS, OVERLAY_TOPICS, OVERLAY_NODES, RUNS)
+EXPERIMENTS = Table(
+    "experiments",
+    "figures of benchmarks and experiments",
+    (
+        Column("experiment", "string", "which one"),
+        Column("figure", "string", "which of its tables or plots"),
+        Column("series", "string", "what was run"),
+        Column("x", "double", "at which value of what the figure varies"),
+        Column("seed", "bigint", "of the workload"),
+        Column("metric", "string", "what was measured"),
+        Column("value", "double", "and how much it was"),
+        Column("paper_value", "double", "what the paper states", nullable=True),
+    ),
+    key=("experiment", "figure", "series", "x", "seed", "metric"),
+)
+
+TABLES = (
+    SUBSCRIPTIONS,
+    NODES,
+    LINK_COSTS,
+    SITE_COSTS,
+    LINKS,
+    OVERLAY_LINKS,
+    OVERLAY_TOPICS,
+    OVERLAY_NODES,
+    RUNS,
+    EXPERIMENTS,
+)
 
 
 def as_markdown() -> str:

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
+    ArrayType,
     DataType,
     DoubleType,
     FractionalType,
@@ -85,8 +86,13 @@ class Table:
         return {**checks, **{rule.name: rule.sql for rule in self.rules}}
 
     def rows(self, spark: SparkSession, rows: Iterable[Sequence[Any]] = ()) -> DataFrame:
-        """A small DataFrame of this table, empty by default; through Arrow, so that reading it takes no Python."""
-        columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)
+        """A small DataFrame of this table, empty by default; through Arrow, so that reading it takes no Python.
+
+        Values of the last columns may be left out of all rows, and are null.
+        """
+        rows = list(rows)
+        columns = list(zip(*rows, strict=True))
+        columns += [(None,) * len(rows)] * (len(self.columns) - len(columns))
         types = to_arrow_schema(self.schema)
         arrays = [pa.array(c, t.type) for c, t in zip(columns, types, strict=True)]
         return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=types), self.schema)
@@ -146,14 +152,14 @@ class Table:
             findings.append(Finding(partial(self._say_repeated, where), examples, self.pair or self.key))
         if self.role == "in":
             findings.append(Finding(partial(self._say_empty, where)))
-        broken = [F.sum(F.when(_breaks(rule.sql), 1).otherwise(0)).alias(f"c{i}") for i, (rule, _) in enumerate(ruled)]
+        broken = [F.expr(f"count_if({_breaks(rule.sql)}) AS c{i}") for i, (rule, _) in enumerate(ruled)]
         if not self.key:
             return Audit(given.agg(*broken), tuple(findings))
         keys, repeated, extra = self._repetition()
         by_key = given.groupBy(*keys).agg(F.count(F.lit(1)).alias("n"), *extra, *broken)
         empty = F.when(F.count(F.lit(1)) == 0, 1).otherwise(0).alias("empty")
         counts = by_key.agg(
-            *[F.sum(f"c{i}").alias(f"c{i}") for i in range(len(ruled))],
+            *[F.expr(f"sum(c{i}) AS c{i}") for i in range(len(ruled))],
             F.sum(F.when(repeated, F.col("n")).otherwise(0)).alias("repeated"),
             *([empty] if self.role == "in" else []),
         )
@@ -194,8 +200,8 @@ def _say_rule(what: str, rule: Rule, count: int, found: str) -> str:
     return f"{what} {rows(count)} {rule.says} (first: {found}). {rule.fix}"
 
 
-def _breaks(sql: str) -> Expression:
-    return ~F.coalesce(F.expr(sql), F.lit(True))
+def _breaks(sql: str) -> str:
+    return f"NOT coalesce(({sql}), true)"
 
 
 def _fits(given: DataType, wanted: DataType) -> bool:
@@ -205,4 +211,6 @@ def _fits(given: DataType, wanted: DataType) -> bool:
         return isinstance(given, IntegralType | FractionalType)
     if isinstance(wanted, IntegralType):
         return isinstance(given, IntegralType)
+    if isinstance(wanted, ArrayType) and isinstance(given, ArrayType):
+        return _fits(given.elementType, wanted.elementType)
     return given.simpleString() == wanted.simpleString()

@@ -14,6 +14,9 @@ from overlay_spark.workloads.draws import uniforms
 SIZES, TOPICS = 1, 2
 """Streams of the seed."""
 
+MOST_DRAWS = 1 << 21
+"""Numbers drawn at a time: what a task holds of them stays small, whatever the number of topics."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Interests:
@@ -48,9 +51,18 @@ def subscriptions(interests: Interests, nodes: NDArray[Any], seed: int) -> tuple
 
     Drawing without replacement is taking the largest of log popularity + Gumbel noise.
     """
+    nodes = np.asarray(nodes, np.int64)
+    parts = np.array_split(nodes, 1 + len(nodes) * interests.topics // MOST_DRAWS)
+    found = [_subscriptions(interests, part, seed) for part in parts]
+    return np.concatenate([nodes for nodes, _ in found]), np.concatenate([topics for _, topics in found])
+
+
+def _subscriptions(
+    interests: Interests, nodes: NDArray[np.int64], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     span = interests.most - interests.least + 1
     sizes = interests.least + np.floor(uniforms(seed, SIZES, nodes, 1)[:, 0] * span).astype(np.int64)
     noise = -np.log(-np.log(uniforms(seed, TOPICS, nodes, interests.topics)))
     order = np.argsort(-(interests.log_popularity()[None, :] + noise), axis=1, kind="stable")
     wanted = np.arange(interests.topics)[None, :] < sizes[:, None]
-    return np.repeat(np.asarray(nodes, np.int64), sizes), order[wanted]
+    return np.repeat(nodes, sizes), order[wanted]

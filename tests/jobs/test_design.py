@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from overlay_spark.errors import InputError
 from overlay_spark.jobs.design import run_design
@@ -26,18 +29,20 @@ SITES = [("a", "s"), ("b", "s"), ("c", "t")]
 SITE_COSTS = [("s", "s", 1.0), ("t", "s", 3.0)]
 
 
-def parquet(spark, folder: Path, table, rows) -> Reference:
-    """A table as Parquet files, which hold any bytes and any nulls."""
-    schema = ", ".join(f"{c.name} {c.type}" for c in table.columns)
-    spark.createDataFrame(rows, schema).coalesce(1).write.parquet(str(folder / table.name))
-    return Reference("parquet", str(folder / table.name))
+def parquet(folder: Path, table, rows) -> Reference:
+    """A table as a Parquet file, which holds any nulls; values of the last columns may be left out."""
+    types = to_arrow_schema(table.schema)
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    arrays = {types[i].name: pa.array(column, types[i].type) for i, column in enumerate(columns)}
+    pq.write_table(pa.table(arrays), folder / f"{table.name}.parquet")
+    return Reference("parquet", str(folder / f"{table.name}.parquet"))
 
 
-def stored(spark, folder: Path, subscriptions=SUBSCRIPTIONS, nodes=None, link_costs=None, site_costs=None) -> Inputs:
+def stored(folder: Path, subscriptions=SUBSCRIPTIONS, nodes=None, link_costs=None, site_costs=None) -> Inputs:
     given = {"nodes": nodes, "link_costs": link_costs, "site_costs": site_costs}
     tables = {name: getattr(catalog, name.upper()) for name in given}
-    places = {name: parquet(spark, folder, tables[name], rows) for name, rows in given.items() if rows is not None}
-    return Inputs(parquet(spark, folder, catalog.SUBSCRIPTIONS, subscriptions), **places)
+    places = {name: parquet(folder, tables[name], rows) for name, rows in given.items() if rows is not None}
+    return Inputs(parquet(folder, catalog.SUBSCRIPTIONS, subscriptions), **places)
 
 
 def test_design__writes_tables_in_single_commits_that_name_the_run(spark, tmp_path):
@@ -73,14 +78,14 @@ def test_design__writes_tables_in_single_commits_that_name_the_run(spark, tmp_pa
 
 
 def test_design__dry_run_writes_nothing_at_all(spark, tmp_path):
-    inputs = stored(spark, tmp_path, link_costs=LINK_COSTS)
+    inputs = stored(tmp_path, link_costs=LINK_COSTS)
     overlay = run_design(spark, inputs, Destination.parse(str(tmp_path / "out")), Options(), dry_run=True)
     assert overlay.metrics["links"] == 2
     assert not (tmp_path / "out").exists()
 
 
 def test_verify__of_a_stored_overlay_says_refuted_in_runs(spark, tmp_path):
-    inputs = stored(spark, tmp_path, link_costs=LINK_COSTS)
+    inputs = stored(tmp_path, link_costs=LINK_COSTS)
     output = Destination.parse(str(tmp_path / "out"))
     broken = spark.createDataFrame([("a", "b", 1.0, 1, 1, "single", 0)], catalog.OVERLAY_LINKS.schema)
     delta.overwrite(catalog.OVERLAY_LINKS, broken, output.table("overlay_links"), {})
@@ -170,6 +175,34 @@ FAULTS = {
         {"nodes": SITES, "site_costs": SITE_COSTS[1:]},
         "Table 'site_costs' has no cost for 1 pairs of sites in use (first: site_a='s', site_b='s').",
     ),
+    "node without coordinates": (
+        {"nodes": [("a", None, [0.0], None), ("b", None, None, 1.0), ("c", None, [1.0], None)]},
+        "Table 'nodes': column 'coordinates' has 1 row that are null (first: node_id='b'). With costs by coordinates every node needs coordinates.",
+    ),
+    "coordinates in another space": (
+        {"nodes": [("a", None, [0.0]), ("b", None, [0.0, 1.0]), ("c", None, [1.0])]},
+        "Table 'nodes': column 'coordinates' has 1 row with another number of dimensions than the others (first: node_id='b', dimensions=2).",
+    ),
+    "coordinates that are no numbers": (
+        {"nodes": [("a", None, [NAN]), ("b", None, [INFINITY]), ("c", None, [1.0])]},
+        "Table 'nodes': column 'coordinates' has 2 rows that hold NaN or an infinity (first: node_id='a', site=None, coordinates=[nan], height=None;",
+    ),
+    "coordinates with a hole": (
+        {"nodes": [("a", None, [1.0, None]), ("b", None, [0.0, 1.0]), ("c", None, [1.0, 1.0])]},
+        "Table 'nodes': column 'coordinates' has 1 row that hold null, or text that is no number (first: node_id='a', site=None, coordinates=[1.0, None]",
+    ),
+    "coordinates without numbers": (
+        {"nodes": [("a", None, []), ("b", None, [1.0]), ("c", None, [1.0])]},
+        "Table 'nodes': column 'coordinates' has 1 row without a number (first: node_id='a',",
+    ),
+    "negative height": (
+        {"nodes": [("a", None, [1.0], -1.0), ("b", None, [1.0], None), ("c", None, [1.0], 0.0)]},
+        "Table 'nodes': column 'height' has 1 row that are negative, NaN or infinite (first: node_id='a',",
+    ),
+    "coordinates too far apart": (
+        {"nodes": [("a", None, [-6e5, 0.0], 1.0), ("b", None, [6e5, 0.0], 2.0), ("c", None, [1.0, 1.0], 0.0)]},
+        "Table 'nodes': columns 'coordinates' and 'height' allow distances of more than 1099511627776 times costs.unit = 1e-06 (across all nodes: distance=1200004.0000",
+    ),
     "topic that cannot be connected": (
         {"subscriptions": [*SUBSCRIPTIONS, ("d", "x"), ("c", "y"), ("d", "y")], "link_costs": [("a", "b", 1.0), ("c", "d", 1.0)]},
         "Table 'link_costs' leaves 1 topic in pieces (first: topic='x', pieces=2, one_with='a', its_nodes=2, another_with='c', nodes_of_that=2).",
@@ -181,7 +214,7 @@ FAULTS = {
 def test_design__refuses_bad_input_and_writes_only_the_refusal(spark, tmp_path, fault):
     tables, message = FAULTS[fault]
     with pytest.raises(InputError) as refusal:
-        run_design(spark, stored(spark, tmp_path, **tables), Destination.parse(str(tmp_path / "out")), Options())
+        run_design(spark, stored(tmp_path, **tables), Destination.parse(str(tmp_path / "out")), Options())
     assert message in str(refusal.value)
     assert len(refusal.value.faults) == 1, refusal.value.faults
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["runs"]
@@ -196,7 +229,7 @@ def test_design__refuses_ids_that_are_not_utf8_before_python_sees_them(spark, tm
     good.union(bad).coalesce(1).write.parquet(str(tmp_path / "subscriptions"))
     inputs = Inputs(
         Reference("parquet", str(tmp_path / "subscriptions")),
-        link_costs=parquet(spark, tmp_path, catalog.LINK_COSTS, LINK_COSTS),
+        link_costs=parquet(tmp_path, catalog.LINK_COSTS, LINK_COSTS),
     )
     with pytest.raises(
         InputError, match=r"column 'node_id' has 1 row that are not valid UTF-8 \(first: node_id='0x61FF'"
@@ -208,7 +241,7 @@ def test_design__refuses_ids_that_are_not_utf8_before_python_sees_them(spark, tm
 def test_design__tells_the_faults_of_all_tables_at_once(spark, tmp_path):
     tables = {"subscriptions": [("a", None), ("a", "x"), ("a", "x")], "link_costs": [("a", "a", -1.0)]}
     with pytest.raises(InputError) as refusal:
-        run_design(spark, stored(spark, tmp_path, **tables), Destination.parse(str(tmp_path / "out")), Options())
+        run_design(spark, stored(tmp_path, **tables), Destination.parse(str(tmp_path / "out")), Options())
     told = [fault.split(" (first")[0] for fault in refusal.value.faults]
     assert told == [
         "Table 'subscriptions': column 'topic_id' has 1 row that are null",
@@ -222,5 +255,5 @@ def test_design__cuts_long_examples(spark, tmp_path):
     long = "n" * 10_000
     tables = {"subscriptions": [(long, "x"), (long, "x")], "link_costs": LINK_COSTS}
     with pytest.raises(InputError) as refusal:
-        run_design(spark, stored(spark, tmp_path, **tables), Destination.parse(str(tmp_path / "out")), Options())
+        run_design(spark, stored(tmp_path, **tables), Destination.parse(str(tmp_path / "out")), Options())
     assert len(str(refusal.value)) < 400

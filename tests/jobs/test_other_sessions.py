@@ -13,7 +13,7 @@ import pytest
 
 from overlay_spark import design
 from overlay_spark.jobs.jars import local_jars
-from overlay_spark.jobs.session import DELTA_CATALOG, DELTA_EXTENSION, spark_version
+from overlay_spark.jobs.session import BRIEF, BRIEF_JAVA, DELTA_CATALOG, DELTA_EXTENSION, spark_version
 from overlay_spark.options import SessionOptions
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
@@ -25,6 +25,17 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow_session]
 ROOT = Path(__file__).parents[2]
 SPARK_HOME = str(Path(pyspark.__file__).parent)
 TABLES = ("links", "topics", "nodes")
+
+QUICK = {
+    **BRIEF,
+    "spark.driver.extraJavaOptions": BRIEF_JAVA,
+    "spark.executor.extraJavaOptions": BRIEF_JAVA,
+    "spark.sql.shuffle.partitions": "3",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+"""Settings that make these cold Sparks quick; none of them may change a result."""
 
 PROGRAM = """
 import json, sys
@@ -51,7 +62,7 @@ if __name__ == "__main__":
 @pytest.fixture
 def stored(spark, tmp_path):
     """A golden problem as Parquet files, and its overlay in the tests' own session."""
-    given = golden_problem(spark, json.loads((CASES / "unif_v30.json").read_text()), listed=False)
+    given = golden_problem(spark, [json.loads((CASES / "unif_v30.json").read_text())], listed=False)
     for name, frame in (
         ("subscriptions", given.subscriptions),
         ("nodes", given.nodes),
@@ -83,8 +94,7 @@ def run(command, **environment):
 def test_design__is_the_same_in_other_sessions(stored, tmp_path, settings, kind):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    quiet = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "3", "spark.driver.host": "127.0.0.1"}
-    arguments = [json.dumps({**settings, **quiet}), str(tmp_path), str(tmp_path / "found.json")]
+    arguments = [json.dumps({**QUICK, **settings}), str(tmp_path), str(tmp_path / "found.json")]
     run([sys.executable, str(program), *arguments], PYTHONPATH=str(ROOT))
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["kind"] == kind
@@ -100,12 +110,9 @@ def test_pipeline__under_spark_submit_keeps_the_master_it_is_given(spark, stored
     wheel = next((tmp_path / "dist").glob("*.whl"))
     jars = ",".join(str(jar) for jar in local_jars(SessionOptions(), spark_version(), print))
     settings = {
+        **QUICK,
         "spark.sql.extensions": DELTA_EXTENSION,
         "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "2",
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": str(tmp_path / "events"),

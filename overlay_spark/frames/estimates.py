@@ -1,0 +1,87 @@
+"""What solving will take, before it is tried: candidates, memory of the solving task, and about how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import functions as F
+
+from overlay_spark.frames.components import with_shared_topics
+from overlay_spark.frames.indexing import IndexedProblem
+
+PAIRS_TO_COUNT = 5_000_000
+"""Up to this many pairs are listed to count the distinct ones."""
+
+# What a solving task was measured to hold, in bytes (tests/benchmarks of sizes 1000 to 20 000 nodes bear it out).
+INTERPRETER = 220 << 20
+A_ROW = 110
+A_LISTED_LINK = 120
+A_SUBSCRIPTION = 60
+A_WORD = 20
+A_WAITING_CANDIDATE = 16
+LEAST_WAITING = 1 << 16
+SHARE_WAITING = 10
+
+WORDS_A_SECOND = 1e8
+"""Words of bitsets one core reads a second, re-evaluations among them; rough, and so are the classes."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The numbers of a problem. ``candidates`` are exact, or at most this many where not ``is_exact``."""
+
+    nodes: int
+    topics: int
+    subscriptions: int
+    candidates: int
+    is_exact: bool
+    listed: int | None
+
+    @property
+    def task_bytes(self) -> int:
+        """About how much memory the solving task needs; rather too much than too little."""
+        words = self.nodes * -(-self.topics // 64)
+        waiting = max(LEAST_WAITING, self.candidates // SHARE_WAITING)
+        return (
+            INTERPRETER
+            + A_ROW * (self.subscriptions + self.nodes)
+            + A_LISTED_LINK * (self.listed or 0)
+            + A_SUBSCRIPTION * self.subscriptions
+            + A_WORD * words
+            + A_WAITING_CANDIDATE * min(waiting, self.candidates)
+        )
+
+    @property
+    def time_class(self) -> str:
+        """seconds, minutes or hours: by words of bitsets to read."""
+        seconds = self.candidates * -(-self.topics // 64) / WORDS_A_SECOND
+        return "seconds" if seconds < 60 else "minutes" if seconds < 3600 else "hours"
+
+    def say(self) -> str:
+        bound = "" if self.is_exact else "at most "
+        return (
+            f"{self.nodes:,} nodes, {self.topics:,} topics, {self.subscriptions:,} subscriptions, "
+            f"{bound}{self.candidates:,} candidate links"
+        )
+
+
+def known_size(problem: IndexedProblem) -> Size:
+    """The size by the numbers at hand; no job."""
+    bounds = [problem.n_pairs] if problem.n_listed is None else [problem.n_pairs, problem.n_listed]
+    return Size(
+        problem.n_nodes, problem.n_topics, problem.n_subscriptions, min(bounds), min(bounds) == 0, problem.n_listed
+    )
+
+
+def exact_size(problem: IndexedProblem) -> Size:
+    """The size with candidates counted, where that is cheap. One job: two joins by node, or one by topic."""
+    size = known_size(problem)
+    if problem.link_costs is not None:
+        shared = with_shared_topics(problem.link_costs, problem.nodes)
+        counted = shared.where(F.size("shared") > 0)
+    elif problem.n_pairs <= PAIRS_TO_COUNT:
+        a, b = (problem.members.select("topic", F.col("node").alias(end)) for end in ("src", "dst"))
+        counted = a.join(b, "topic").where("src < dst").select("src", "dst").distinct()
+    else:
+        return size
+    return Size(size.nodes, size.topics, size.subscriptions, counted.count(), True, size.listed)
