@@ -26,6 +26,11 @@ def kernel(function: F) -> F:
         return cast(F, numba.njit(nogil=True)(function))
 
 
+def inlined(function: F) -> F:
+    """A few lines that are copied into the kernels that call them, and compiled there."""
+    return cast(F, numba.njit(inline="always")(function))
+
+
 if IS_COMPILED:
 
     @kernel

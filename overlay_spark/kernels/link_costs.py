@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.costs import LISTED, SITES, Costs
-from overlay_spark.kernels._jit import kernel
+from overlay_spark.kernels._jit import inlined, kernel
 
 
-@kernel
+@inlined
 def candidate(costs: Costs, n_nodes: int, code: int) -> tuple[int, int, int]:
     """(src, dst, cost) of a candidate."""
     if costs.kind == LISTED:
@@ -22,7 +22,7 @@ def candidate(costs: Costs, n_nodes: int, code: int) -> tuple[int, int, int]:
     return u, v, cost_between(costs, u, v)
 
 
-@kernel
+@inlined
 def cost_between(costs: Costs, u: int, v: int) -> int:
     """The cost of a link that needs no list: every pair may link.
 
