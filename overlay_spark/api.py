@@ -66,6 +66,7 @@ def design(
     holder = Holder()
     try:
         progress("check input")
+        problem = _held(problem, holder)
         _check(problem, unit)
         progress("index")
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
@@ -111,7 +112,7 @@ def verify(
     holder = Holder()
     try:
         progress("check input")
-        given = _links_only(links)
+        problem, given = _held(problem, holder), _links_only(links)
         _check(problem, unit, catalog.LINKS.audit(given))
         progress("index")
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
@@ -129,6 +130,7 @@ def estimate(problem: OverlayProblem, options: Options | None = None, progress: 
     holder = Holder()
     try:
         progress("check input")
+        problem = _held(problem, holder)
         _check(problem, options.costs.unit)
         progress("index")
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, options.costs.unit, holder)
@@ -172,6 +174,14 @@ def _facts(solved: DataFrame, n_nodes: int, unit: float) -> dict[str, Any]:
         told["average_degree"] = 2 * told["links"] / n_nodes
         told["cost"] = from_units(told["cost"], unit)
     return facts
+
+
+def _held(problem: OverlayProblem, holder: Holder) -> OverlayProblem:
+    """The same tables, each read once: the check and the index scan them many times."""
+    for frame in (problem.subscriptions, problem.nodes, getattr(problem.costs, "table", None)):
+        if frame is not None:
+            holder.hold(frame)
+    return problem
 
 
 def _check(problem: OverlayProblem, unit: float, *more: Audit) -> None:

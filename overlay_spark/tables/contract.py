@@ -137,7 +137,7 @@ class Table:
         return f"Expected: {', '.join(c.name + (' (optional)' if c.nullable else '') for c in self.columns)}."
 
     def audit(self, given: DataFrame) -> Audit:
-        """What may be wrong with the values of a conforming table. Counting takes one shuffle, by key."""
+        """What may be wrong with the values of a conforming table. Counting takes one shuffle, of keys."""
         where = f"Table '{self.name}'"
         ruled: list[tuple[Rule, Column | None]] = [(r, c) for c in self.columns for r in c.all_rules]
         ruled += [(rule, None) for rule in self.rules]
@@ -153,17 +153,14 @@ class Table:
         if self.role == "in":
             findings.append(Finding(partial(self._say_empty, where)))
         broken = [F.expr(f"count_if({_breaks(rule.sql)}) AS c{i}") for i, (rule, _) in enumerate(ruled)]
+        ruled_out = given.agg(*broken)
         if not self.key:
-            return Audit(given.agg(*broken), tuple(findings))
+            return Audit(ruled_out, tuple(findings))
         keys, repeated, extra = self._repetition()
-        by_key = given.groupBy(*keys).agg(F.count(F.lit(1)).alias("n"), *extra, *broken)
+        by_key = given.groupBy(*keys).agg(F.count(F.lit(1)).alias("n"), *extra)
         empty = F.when(F.count(F.lit(1)) == 0, 1).otherwise(0).alias("empty")
-        counts = by_key.agg(
-            *[F.expr(f"sum(c{i}) AS c{i}") for i in range(len(ruled))],
-            F.sum(F.when(repeated, F.col("n")).otherwise(0)).alias("repeated"),
-            *([empty] if self.role == "in" else []),
-        )
-        return Audit(counts, tuple(findings))
+        times = F.sum(F.when(repeated, F.col("n")).otherwise(0)).alias("repeated")
+        return Audit(ruled_out.crossJoin(by_key.agg(times, *([empty] if self.role == "in" else []))), tuple(findings))
 
     def _repetition(self) -> tuple[list[Expression], Expression, list[Expression]]:
         """(what to group by, which groups are repeated, what else to sum up for it)."""
