@@ -163,9 +163,14 @@ def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSess
 
 
 def _log_settings(folder: str) -> str:
-    """A log4j file that lets errors through only, from the first line the JVM writes."""
+    """A log4j file that lets errors through only, from the first line the JVM writes.
+
+    What fails in a task comes back as an error of the query, so Spark's own lines on it would only say it again.
+    """
     path = Path(folder) / "log4j2.properties"
     path.write_text(
+        "logger.task.name = org.apache.spark.executor.Executor\nlogger.task.level = off\n"
+        "logger.tasks.name = org.apache.spark.scheduler.TaskSetManager\nlogger.tasks.level = off\n"
         "rootLogger.level = error\nrootLogger.appenderRef.stderr.ref = stderr\n"
         "appender.stderr.type = Console\nappender.stderr.name = stderr\nappender.stderr.target = SYSTEM_ERR\n"
         "appender.stderr.layout.type = PatternLayout\n"

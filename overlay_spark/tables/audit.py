@@ -57,10 +57,11 @@ def _read_all(counts: DataFrame) -> list[Row]:
     try:
         return counts.collect()
     except Exception as error:  # Spark's or py4j's, by the kind of session
-        unreadable = re.search(r"\[(MALFORMED_RECORD_IN_PARSING|FAILED_READ_FILE)[^\n]*", str(error))
-        if unreadable is None:
+        told = re.findall(r"\[(?:FAILED_READ_FILE|MALFORMED_RECORD_IN_PARSING)[^\n]*", str(error))
+        if not told:
             raise
-        raise InputError([f"An input file cannot be read: {unreadable[0]} Correct or replace this file."]) from error
+        why = " ".join(dict.fromkeys(told))
+        raise InputError([f"An input file cannot be read: {why} Correct or replace this file."]) from error
 
 
 def _as_array(counts: DataFrame) -> DataFrame:

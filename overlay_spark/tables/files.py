@@ -20,7 +20,7 @@ def read(spark: SparkSession, table: Table, reference: Reference) -> DataFrame:
     try:
         if reference.kind == "parquet":
             return spark.read.parquet(reference.place)
-        return _typed(_read_csv(spark, reference.place), table)
+        return _typed(_with_header(_read_csv(spark, reference.place), table, reference), table)
     except AnalysisException as error:
         raise InputError(
             [f"{reference}: table '{table.name}' cannot be read ({error.getCondition()}). Check path and files."]
@@ -38,6 +38,18 @@ def _read_csv(spark: SparkSession, place: str) -> DataFrame:
         for separator in SEPARATORS:
             if separator in found.columns[0]:
                 return read(separator)
+    return found
+
+
+def _with_header(found: DataFrame, table: Table, reference: Reference) -> DataFrame:
+    names = table.schema.names
+    if not set(found.columns) & set(names):
+        raise InputError(
+            [
+                f"{reference}: the first line, {found.columns}, names no column of table '{table.name}'. "
+                f"Give a header line with the columns {names}; columns that may be null may be left out."
+            ]
+        )
     return found
 
 
