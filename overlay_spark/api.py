@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +39,10 @@ Progress = Callable[[str], None]
 """Told the name of each step as it begins."""
 
 
+DUAL = "dual value of primal_dual"
+"""The bound there is: see :attr:`overlay_spark.results.Overlay.bound`."""
+
+
 def silent(step: str) -> None:
     return None
 
@@ -47,17 +51,19 @@ def design(
     problem: OverlayProblem,
     algorithm: str | None = None,
     engine: str | None = None,
+    then: str | Sequence[str] | None = None,
     options: Options | None = None,
     seed: int | None = None,
     progress: Progress = silent,
 ) -> Overlay:
     """Compute an overlay in which every topic's nodes are connected, and prove that they are.
 
-    ``algorithm``, ``engine`` and ``seed`` are those of ``options.design`` (greedy, auto, 0) unless given. Raises
+    ``algorithm``, ``engine``, ``then`` and ``seed`` are those of ``options.design`` (greedy, auto, nothing, 0) unless
+    given; ``then="reverse_delete"`` takes away links that are not needed. Raises
     InputError with every fault of the given tables, and GuardError where :func:`estimate` says that they do not fit.
     The result depends on the tables and the options only.
     """
-    options = _with_wishes(options or Options(), algorithm=algorithm, engine=engine, seed=seed)
+    options = _with_wishes(options or Options(), algorithm=algorithm, engine=engine, then=_names(then), seed=seed)
     chosen = find(options.design.algorithm)
     if options.design.compare is not None:
         find(options.design.compare)
@@ -72,7 +78,7 @@ def design(
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
         require_room(known_size(indexed), options)
         progress("solve")
-        solved = holder.hold(solve_whole(indexed, chosen.name, options))
+        solved = holder.hold(solve_whole(indexed, options))
         facts = _facts(solved, indexed.n_nodes, unit)
         links = solved.where("pick >= 0")
         named = holder.hold(_overlay_links(links, indexed, unit))
@@ -94,6 +100,8 @@ def design(
         chosen.name,
         "kernel",
         {**facts, "components": components},
+        lower_bound=facts.get("lower_bound"),
+        bound=DUAL if "lower_bound" in facts else None,
         holder=holder,
     )  # fmt: skip
 
@@ -166,9 +174,16 @@ def _with_wishes(options: Options, **wishes: Any) -> Options:
     return replace(options, design=replace(options.design, **given))
 
 
+def _names(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    return given if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
 def _facts(solved: DataFrame, n_nodes: int, unit: float) -> dict[str, Any]:
     """What the solving task says of its run; figures of a compared algorithm as :func:`figures` gives them."""
     facts: dict[str, Any] = json.loads(solved.where("pick < 0").select("facts").collect()[0][0])
+    for counted in ("lower_bound", "sum_of_trees"):
+        if counted in facts:
+            facts[counted] = from_units(facts[counted], unit)
     if "compared" in facts:
         told = facts["compared"]
         told["average_degree"] = 2 * told["links"] / n_nodes

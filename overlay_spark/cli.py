@@ -136,6 +136,7 @@ def _add_design(commands: Any) -> None:
     parser.add_argument(
         "--algorithm", metavar="A", help="by name (overlay-spark algorithms lists them; default greedy)"
     )
+    parser.add_argument("--then", metavar="S", action="append", help="afterwards: reverse_delete drops needless links")
     parser.add_argument("--engine", metavar="E", help="auto or kernel (default auto)")
     parser.add_argument("--seed", metavar="N", type=int, help="for algorithms that draw (default 0)")
     parser.add_argument("--dry-run", action="store_true", help="compute and check everything, write nothing")
@@ -171,7 +172,9 @@ def _add_benchmark(commands: Any) -> None:
     summary = "measure our speed on this machine, beside a plain C++ program"
     parser = _command(commands, "benchmark", _benchmark, summary, f"{BENCHMARK_EXAMPLES}\n{EXIT_CODES}")
     parser.add_argument(
-        "what", choices=["greedy", "design"], help="a kernel beside its yardstick, or where a whole job's time goes"
+        "what",
+        choices=["greedy", "primal_dual", "design"],
+        help="a kernel beside its yardstick, or a whole job's steps",
     )
     parser.add_argument("--file", metavar="CSV", help="coordinates of a measured set (default: points of a square)")
     parser.add_argument("--seed", metavar="N", type=int, help="another seed, another workload (default 0)")
@@ -190,6 +193,8 @@ def _options(given: argparse.Namespace) -> Options:
     """The configuration file, then --set, then the flags that have one meaning."""
     options = Options.load(given.config, given.set)
     flags = {name: getattr(given, name, None) for name in ("algorithm", "engine", "seed")}
+    if getattr(given, "then", None) is not None:
+        flags["then"] = tuple(given.then)
     return replace(options, design=replace(options.design, **{name: v for name, v in flags.items() if v is not None}))
 
 
@@ -332,7 +337,10 @@ def _algorithms(given: argparse.Namespace) -> int:
     from overlay_spark.algorithms.registry import ALGORITHMS
 
     for algorithm in ALGORITHMS:
-        print(f"{algorithm.name:14} {algorithm.paper_name:10} {algorithm.minimises}; {algorithm.guarantee}")
+        print(f"{algorithm.name}, in the papers {algorithm.paper_name}")
+        print(
+            f"  minimises  {algorithm.minimises}\n  guarantee  {algorithm.guarantee}\n  options    {algorithm.options}"
+        )
     return DONE
 
 
@@ -370,11 +378,20 @@ def _print_overlay(overlay: Overlay) -> None:
         [
             ("links", f"{m['links']:,}", f"for {m['nodes']:,} nodes and {m['topics']:,} topics"),
             ("cost", f"{m['cost']:,.6g}", f"{overlay.algorithm}, {overlay.engine} engine"),
+            *_bound_rows(overlay),
             ("links a node", f"{m['average_degree']:.2f}", f"at most {m['max_degree']:,}"),
             ("hops across a topic", *_diameter(m)),
             ("verified", "yes", f"every topic connected, by {overlay.facts['components']} components"),
         ]
     )
+
+
+def _bound_rows(overlay: Overlay) -> list[tuple[str, str, str]]:
+    if overlay.lower_bound is None or overlay.gap is None:
+        return []
+    return [
+        ("no overlay costs less", f"{overlay.lower_bound:,.6g}", f"{overlay.bound}; cost is {overlay.gap:.0%} above")
+    ]
 
 
 def _diameter(m: Any) -> tuple[str, str]:
@@ -409,10 +426,17 @@ def _print_profiles(profiles: Sequence[Profile]) -> None:
 def _print_comparisons(found: Sequence[Comparison]) -> None:
     for comparison in found:
         print(f"\n{comparison.case.name}")
-        programs = [
-            (p.program, f"{p.seconds:.2f} s", f"peak {p.peak_bytes / 2**30:.2f} GiB") for p in comparison.programs
-        ]
-        _print_rows(programs)
+        first = comparison.ours[0].seconds
+        _print_rows(
+            [
+                (
+                    p.program,
+                    f"{p.seconds:.2f} s",
+                    f"peak {p.peak_bytes / 2**30:.2f} GiB; {p.seconds / first:.2f} x {comparison.ours[0].program}",
+                )
+                for p in comparison.programs
+            ]
+        )
         if comparison.ratio is not None:
             alike = "the same links" if not comparison.differing else f"{comparison.differing} links differ"
             print(f"  ratio {comparison.ratio:.2f} to the yardstick; {alike}")

@@ -23,6 +23,8 @@ class Links:
     contribution: NDArray[np.int32]
     lower_bound: float | None = None
     """A cost in units that no overlay can beat, where the algorithm proves one."""
+    sum_of_trees: int | None = None
+    """What the topics' trees cost when each is paid for by itself, where the algorithm builds trees."""
 
     def __len__(self) -> int:
         return len(self.src)
@@ -35,7 +37,9 @@ class Links:
         return list(zip(self.src.tolist(), self.dst.tolist(), strict=True))
 
     def take(self, order: NDArray[Any]) -> Links:
-        return Links(self.src[order], self.dst[order], self.cost[order], self.contribution[order])
+        """Some of the links, in the order given; what was said of all stays."""
+        columns = {name: getattr(self, name)[order] for name in ("src", "dst", "cost", "contribution")}
+        return replace(self, **columns)
 
 
 @dataclass(frozen=True)

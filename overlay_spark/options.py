@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 from overlay_spark.errors import OptionError
 
 ENGINES = ("auto", "kernel")
+AFTERWARDS = ("reverse_delete",)
+BOUNDS = ("primal_dual",)
 COMPONENT_ENGINES = ("auto", "graphframes", "grouped")
 WORKLOAD_COSTS = ("plane", "file", "clusters", "pairs")
 
@@ -34,19 +36,29 @@ def _require_memory(name: str, value: str) -> None:
 class DesignOptions:
     """Which overlay to compute: ``algorithm`` and ``engine`` by name, ``seed`` for algorithms that draw.
 
-    ``compare`` names an algorithm whose overlay is computed beside it, for its figures only. A problem whose solving
-    task would need more than ``task_memory`` is refused beforehand.
+    ``then`` names what is done to the overlay afterwards. ``bound`` = "primal_dual" also computes a lower bound on the
+    cost of every overlay, where the algorithm does not prove one itself. ``compare`` names an algorithm whose overlay
+    is computed beside it, for its figures only. A problem whose solving task would need more than ``task_memory`` is
+    refused beforehand.
     """
 
     algorithm: str = "greedy"
     engine: str = "auto"
     seed: int = 0
+    then: tuple[str, ...] = ()
+    bound: str | None = None
     compare: str | None = None
     task_memory: str = "8g"
 
     def __post_init__(self) -> None:
         _require(self.engine in ENGINES, f"design.engine must be one of {', '.join(ENGINES)}, got {self.engine!r}.")
         _require(0 <= self.seed < 2**63, f"design.seed must be from 0 to 2^63 - 1, got {self.seed}.")
+        for step in self.then:
+            _require(step in AFTERWARDS, f"design.then knows {', '.join(AFTERWARDS)}, got {step!r}.")
+        _require(
+            self.bound is None or self.bound in BOUNDS,
+            f"design.bound must be one of {', '.join(BOUNDS)}, got {self.bound!r}.",
+        )
         _require_memory("design.task_memory", self.task_memory)
 
     @property
@@ -67,7 +79,7 @@ class CostOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyOptions:
-    """How many candidates the greedy kernels hold at a time, 8 bytes each: ``band`` = 0 lets them choose."""
+    """How many candidates the kernels hold at a time, 8 bytes each: ``band`` = 0 lets them choose."""
 
     band: int = 0
 
@@ -228,6 +240,11 @@ def _section(cls: type[T], section: str, values: Mapping[str, Any], where: str) 
 
 
 def _typed(value: Any, hint: Any, where: str) -> Any:
+    if typing.get_origin(hint) is tuple:
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
+            raise OptionError(f"{where} must be a list of names, got {value!r}.")
+        return tuple(values)
     accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     if float in accepted and isinstance(value, int) and not isinstance(value, bool):
         try:

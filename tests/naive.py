@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import combinations
 
 from overlay_spark.costs import LISTED, SITES, Costs
@@ -121,6 +122,40 @@ def _greedy(instance: Instance, costs: dict[Pair, int]) -> list[Pick]:
             return picks
         _, u, v = min(ranks)
         picks.append((u, v, len(overlay.add(u, v))))
+
+
+def primal_dual(instance: Instance) -> tuple[list[Pick], Fraction]:
+    """Alg. 4 of paper 000 by the letter, in exact arithmetic: one dual variable is raised a step. Also its value."""
+    costs = allowed(instance)
+    slack = {pair: Fraction(cost) for pair, cost in costs.items()}
+    overlay = Overlay(instance)
+    remaining = sum(len(label) - 1 for label in overlay.labels if label)
+    picks: list[Pick] = []
+    clock = value = Fraction(0)
+    while True:
+        joins = {pair: len(overlay.joined(*pair)) for pair in costs}
+        raises = {pair: slack[pair] / n for pair, n in joins.items() if n}
+        if not raises:
+            return picks, value
+        least = min(raises.values())
+        latest = (clock + least) * (1 + Fraction(1, 10**9))
+        u, v = min(pair for pair, raised in raises.items() if clock + raised <= latest)
+        for pair, n in joins.items():
+            slack[pair] -= n * least
+        clock += least
+        value += remaining * least
+        picks.append((u, v, len(overlay.add(u, v))))
+        remaining -= picks[-1][2]
+
+
+def reverse_delete(instance: Instance, links: Sequence[Pair]) -> list[Pair]:
+    """Drop links, the last first, whenever every topic stays as connected as it was."""
+    kept, wanted = list(links), topic_components(instance, links)
+    for pair in reversed(links):
+        fewer = [other for other in kept if other != pair]
+        if topic_components(instance, fewer) == wanted:
+            kept = fewer
+    return kept
 
 
 def trees(instance: Instance) -> list[Pair]:

@@ -70,7 +70,7 @@ def test_overrides__without_section_key_and_value_are_refused(override):
         ("design.sead=1", "unknown key design.sead. Did you mean 'seed'?"),
         ("design.seed.x=1", "unknown key design.seed.x. Did you mean 'seed'?"),
         ("qqq.seed=1", "unknown section [qqq]. Known: components, costs, design, greedy, metrics, session, workload."),
-        ("design.qqq=1", "unknown key design.qqq. Known: algorithm, compare, engine, seed, task_memory."),
+        ("design.qqq=1", "unknown key design.qqq. Known: algorithm, bound, compare, engine, seed, task_memory, then."),
     ],
 )
 def test_unknown_names__are_refused_with_the_nearest_or_all_known_ones(override, hint):

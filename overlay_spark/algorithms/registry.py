@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from overlay_spark.algorithms.greedy import fewest_links, greedy
+from overlay_spark.algorithms.primal_dual import primal_dual
+from overlay_spark.algorithms.reverse_delete import primal_dual_reverse_delete, reverse_delete
 from overlay_spark.algorithms.trees import trees
 from overlay_spark.errors import OptionError
 from overlay_spark.instance import Instance, Links
@@ -25,6 +29,13 @@ class Algorithm:
     function: Callable[[Instance, Any], Links]
     section: str
 
+    @property
+    def options(self) -> str:
+        """The options it takes, as section.key."""
+        section = {f.name: f for f in dataclasses.fields(Options)}[self.section]
+        keys = dataclasses.fields(typing.cast(type[Any], section.default_factory))
+        return ", ".join(f"{self.section}.{key.name}" for key in keys)
+
     def __call__(self, instance: Instance, options: Options) -> Links:
         return self.function(instance, getattr(options, self.section))
 
@@ -40,7 +51,26 @@ ALGORITHMS = (
     ),
     Algorithm("fewest_links", "GM", "number of links", "H(g) x the least number of links", fewest_links, "greedy"),
     Algorithm("trees", "TrMAW", "cost of each topic's own tree", "(number of topics) x optimum", trees, "greedy"),
+    Algorithm(
+        "primal_dual",
+        "PdMAW",
+        "cost of the links",
+        "a factor of the instance (000 Lemma 8); proves a lower bound",
+        primal_dual,
+        "greedy",
+    ),
+    Algorithm(
+        "primal_dual_reverse_delete",
+        "PdrdMAW",
+        "cost of the links",
+        "a factor of the instance (000 Lemma 9); no link can go; proves a lower bound",
+        primal_dual_reverse_delete,
+        "greedy",
+    ),
 )
+
+THEN: dict[str, Callable[[Instance, Links], Links]] = {"reverse_delete": reverse_delete}
+"""What may be done to an overlay once an algorithm has computed it."""
 
 
 def find(name: str) -> Algorithm:
@@ -54,8 +84,16 @@ def find(name: str) -> Algorithm:
     raise OptionError(f"There is no algorithm {name!r}. {hint}")
 
 
+def solve(instance: Instance, options: Options) -> Links:
+    """The overlay that ``options.design`` asks for: its algorithm, then what is to be done after."""
+    links = find(options.design.algorithm)(instance, options)
+    for step in options.design.then:
+        links = THEN[step](instance, links)
+    return links
+
+
 def as_markdown() -> str:
     """The table of algorithms, as the README shows it."""
-    lines = ["| name | in the papers | minimises | guarantee |", "|---|---|---|---|"]
-    lines += [f"| {a.name} | {a.paper_name} | {a.minimises} | {a.guarantee} |" for a in ALGORITHMS]
+    lines = ["| name | in the papers | minimises | guarantee | options |", "|---|---|---|---|---|"]
+    lines += [f"| {a.name} | {a.paper_name} | {a.minimises} | {a.guarantee} | {a.options} |" for a in ALGORITHMS]
     return "\n".join(lines)

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import find
+from overlay_spark.algorithms.registry import solve as solve_instance
 from overlay_spark.costs import Costs, listed_costs, point_costs, site_costs
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.instance import Instance, Links
@@ -39,13 +40,13 @@ SOLVED = pa.schema(
 SOLVED_DDL = "src int, dst int, cost bigint, shared_topics int, contribution int, pick bigint, facts string"
 
 
-def solve_whole(problem: IndexedProblem, algorithm: str, options: Options) -> DataFrame:
+def solve_whole(problem: IndexedProblem, options: Options) -> DataFrame:
     """Indexed problem -> rows of ``SOLVED``: the links, and one row of facts about the run (pick = -1).
 
     One shuffle into one task, which holds the whole problem. Lazy: runs no action. The answer depends neither on row
     order nor on partitioning.
     """
-    solver = _solver(problem.n_nodes, problem.n_topics, algorithm, options.to_mapping())
+    solver = _solver(problem.n_nodes, problem.n_topics, options.to_mapping())
     return _instance_rows(problem).repartition(1).mapInArrow(solver, SOLVED_DDL)
 
 
@@ -70,14 +71,21 @@ def _instance_rows(problem: IndexedProblem) -> DataFrame:
 
 
 def _solver(
-    n_nodes: int, n_topics: int, algorithm: str, sections: dict[str, dict[str, Any]]
+    n_nodes: int, n_topics: int, sections: dict[str, dict[str, Any]]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def solve(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         options = Options.from_mapping(sections)
         instance = instance_from_rows(n_nodes, n_topics, pa.Table.from_batches(batches), options.costs.unit)
         started = time.perf_counter()
-        links = find(algorithm)(instance, options)
+        links = solve_instance(instance, options)
         facts: dict[str, Any] = {"solve_seconds": time.perf_counter() - started}
+        if links.sum_of_trees is not None:
+            facts["sum_of_trees"] = links.sum_of_trees
+        bound = links.lower_bound
+        if bound is None and options.design.bound is not None:
+            bound = find(options.design.bound)(instance, options).lower_bound
+        if bound is not None:
+            facts["lower_bound"] = bound
         if options.design.compare is not None:
             facts["compared"] = _compared(instance, options.design.compare, options)
         yield from _solved_rows(instance, links, facts)

@@ -58,6 +58,12 @@ class Benchmark:
 
 BENCHMARKS = {
     "greedy": Benchmark(("greedy",), "grmaw", (Case(2000, 200), Case(10_000, 1000)), same_links=True),
+    "primal_dual": Benchmark(
+        ("primal_dual", "greedy", "primal_dual_reverse_delete"),
+        "pdmaw",
+        tuple(Case(nodes, 200, law) for nodes in (1000, 1740) for law in ("unif", "zipf")),
+        same_links=False,
+    ),
 }
 
 

@@ -33,7 +33,7 @@ def run_design(
         problem = load_problem(spark, inputs, dict(run.inputs))
         overlay = design(problem, options=options, progress=progress)
         run.algorithm, run.engine = overlay.algorithm, overlay.engine
-        run.metrics = {**overlay.metrics, **overlay.facts}
+        run.metrics = {**overlay.metrics, **overlay.facts, "bound": overlay.bound, "gap": overlay.gap}
         if not dry_run:
             progress("write")
             try:

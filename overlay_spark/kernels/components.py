@@ -155,7 +155,7 @@ def contribution(state: Growing, u: int, v: int) -> int:
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            total += state.label[_position(state, u, k, bit)] != state.label[_position(state, v, k, bit)]
+            total += state.label[position(state, u, k, bit)] != state.label[position(state, v, k, bit)]
     return total
 
 
@@ -168,24 +168,27 @@ def join(state: Growing, u: int, v: int) -> int:
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            a = state.label[_position(state, u, k, bit)]
-            b = state.label[_position(state, v, k, bit)]
+            a = state.label[position(state, u, k, bit)]
+            b = state.label[position(state, v, k, bit)]
             if a != b:
                 topic = 64 * k + popcount(bit - np.uint64(1))
-                _merge(state, topic, k, bit, a, b)
+                merge(state, topic, k, bit, a, b)
                 if lowest < 0:
                     lowest = topic
     return lowest
 
 
 @kernel
-def _position(state: Growing, v: int, k: int, bit: np.uint64) -> int:
+def position(state: Growing, v: int, k: int, bit: np.uint64) -> int:
     return state.before[v, k] + popcount(state.bits[v, k] & (bit - np.uint64(1)))
 
 
 @kernel
-def _merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) -> None:
-    """Join components a and b of a topic: relabel the smaller, keep the topic's main component and settled bits."""
+def merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) -> int:
+    """Join components a and b of a topic: relabel the smaller, keep the topic's main component and settled bits.
+
+    Gives back the label that is gone.
+    """
     if state.size[a] < state.size[b]:
         a, b = b, a
     main = state.main[topic]
@@ -207,6 +210,7 @@ def _merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) -
             _settle(state, main, k, bit, False)
         _settle(state, a, k, bit, True)
         state.main[topic] = a
+    return b
 
 
 @kernel

@@ -15,19 +15,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.costs import LISTED, MAX_UNITS, Costs
+from overlay_spark.costs import LISTED, Costs
 from overlay_spark.kernels._jit import kernel
 from overlay_spark.kernels.components import Growing, contribution, contribution_bound, join
 from overlay_spark.kernels.heaps import heapify, pop_least, sift_down
 from overlay_spark.kernels.link_costs import candidate, first_codes
-
-BIN_SHIFT = 43
-"""Bits of a rank's binary form below its bin: 2^9 bins for every doubling of the rank."""
-
-
-BANDS = 20
-LEAST_BAND = 1 << 16
-"""Measured at 2 and 45 million candidates: fewer or more bands are slower."""
+from overlay_spark.kernels.waiting import (
+    BANDS,
+    LEAST_BAND,
+    band_places,
+    bin_of,
+    bins_of,
+    leave,
+    longer,
+    longer_floats,
+    nobody_waits,
+    wait,
+)
 
 
 class Selection(NamedTuple):
@@ -53,15 +57,6 @@ class _Run(NamedTuple):
     first_bin: int
 
 
-class _Waiting(NamedTuple):
-    """Candidates moved to later bins: chains in a pool, one chain a bin, one of free places."""
-
-    head: NDArray[np.int64]
-    code: NDArray[np.int64]
-    next: NDArray[np.int64]
-    free: NDArray[np.int64]
-
-
 class _Picks(NamedTuple):
     """Rows (src, dst, cost, contribution, lowest topic); ``numbers`` counts rows and evaluations."""
 
@@ -76,8 +71,7 @@ def select_links(state: Growing, costs: Costs, by_contribution: bool, band: int)
     The rank is cost / contribution, or the cost alone. ``band`` candidates are held at a time; 0 chooses.
     """
     n_nodes = len(state.bits)
-    first_bin = _bin(1.0 / max(1, len(state.main)))
-    n_bins = _bin(float(MAX_UNITS)) - first_bin + 1
+    first_bin, n_bins = bins_of(len(state.main))
     run = _Run(state, costs, first_codes(costs, n_nodes), by_contribution, first_bin)
     picks = _Picks(np.empty((max(16, n_nodes), 5), np.int64), np.zeros(2, np.int64))
     bands, candidates = 0, 0
@@ -88,11 +82,7 @@ def select_links(state: Growing, costs: Costs, by_contribution: bool, band: int)
         if bands == 0:
             candidates = counts.sum()
             band = band if band else max(LEAST_BAND, candidates // BANDS)
-        places = np.zeros(n_bins + 1, np.int64)
-        end = start
-        while end < n_bins and (end == start or places[end] + counts[end] <= band):
-            places[end + 1] = places[end] + counts[end]
-            end += 1
+        places, end = band_places(counts, start, band)
         codes = np.empty(places[end], np.int64)
         _scan(run, start, end, places[:n_bins].copy(), codes)
         picks = _drain(run, start, end, places, codes, picks)
@@ -100,12 +90,6 @@ def select_links(state: Growing, costs: Costs, by_contribution: bool, band: int)
         start = end
     rows = picks.rows[: picks.numbers[0]].copy()
     return Selection(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], rows[:, 4], candidates, picks.numbers[1], bands)
-
-
-@kernel
-def _bin(rank: float) -> int:
-    """A whole number that rises with the rank: the leading bits of its binary form."""
-    return np.float64(rank).view(np.int64) >> BIN_SHIFT
 
 
 @kernel
@@ -130,7 +114,7 @@ def _scan(run: _Run, start: int, end: int, places: NDArray[np.int64], codes: NDA
             bound = contribution_bound(run.state, u, v)
             if bound:
                 cost = candidate(run.costs, n_nodes, code)[2]
-                at = max(start, _bin(_rank(run, cost, bound)) - run.first_bin)
+                at = max(start, bin_of(_rank(run, cost, bound)) - run.first_bin)
                 if at < end:
                     if write:
                         codes[places[at]] = code
@@ -142,8 +126,7 @@ def _drain(
     run: _Run, start: int, end: int, places: NDArray[np.int64], codes: NDArray[np.int64], picks: _Picks
 ) -> _Picks:
     """Work the bins in [start, end) off, in order; bin b holds ``codes[places[b]:places[b + 1]]`` and its chain."""
-    waiting = _Waiting(np.full(end, -1, np.int64), np.empty(64, np.int64), np.arange(1, 65), np.zeros(1, np.int64))
-    waiting.next[-1] = -1
+    waiting = nobody_waits(end)
     ranks, heap = np.empty(64, np.float64), np.empty(64, np.int64)
     for b in range(start, end):
         n = 0
@@ -154,20 +137,17 @@ def _drain(
                 at += 1
             else:
                 code = waiting.code[link]
-                following = waiting.next[link]
-                waiting.next[link] = waiting.free[0]
-                waiting.free[0] = link
-                link = following
+                link = leave(waiting, link)
             u, v, cost = candidate(run.costs, len(run.state.bits), code)
             bound = contribution_bound(run.state, u, v)
             if bound:
                 rank = _rank(run, cost, bound)
-                later = _bin(rank) - run.first_bin
+                later = bin_of(rank) - run.first_bin
                 if later > b:
-                    waiting = _wait(waiting, later, end, code)
+                    waiting = wait(waiting, later, end, code)
                 else:
                     if n == len(ranks):
-                        ranks, heap = _longer_floats(ranks), _longer(heap)
+                        ranks, heap = longer_floats(ranks), longer(heap)
                     ranks[n], heap[n] = rank, code
                     n += 1
         heapify(ranks, heap, n)
@@ -182,35 +162,15 @@ def _drain(
                 if run.state.apart[0] == 0:
                     return picks
                 joins = 0
-            later = _bin(now) - run.first_bin
+            later = bin_of(now) - run.first_bin
             if joins and later <= b:  # risen within the bin
                 ranks[0] = now
                 sift_down(ranks, heap, n, 0)
             else:
                 n = pop_least(ranks, heap, n)
                 if joins:
-                    waiting = _wait(waiting, later, end, code)
+                    waiting = wait(waiting, later, end, code)
     return picks
-
-
-@kernel
-def _wait(waiting: _Waiting, b: int, end: int, code: int) -> _Waiting:
-    """Let a candidate wait in bin b; beyond the band it is dropped, because the next band finds it again."""
-    if b >= end:
-        return waiting
-    place = waiting.free[0]
-    if place < 0:
-        n = len(waiting.code)
-        waiting = _Waiting(waiting.head, _longer(waiting.code), _longer(waiting.next), waiting.free)
-        for i in range(n, 2 * n):
-            waiting.next[i] = i + 1
-        waiting.next[2 * n - 1] = -1
-        place = n
-    waiting.free[0] = waiting.next[place]
-    waiting.code[place] = code
-    waiting.next[place] = waiting.head[b]
-    waiting.head[b] = place
-    return waiting
 
 
 @kernel
@@ -224,17 +184,3 @@ def _pick(state: Growing, picks: _Picks, u: int, v: int, cost: int, joins: int) 
     row[0], row[1], row[2], row[3], row[4] = u, v, cost, joins, join(state, u, v)
     picks.numbers[0] += 1
     return picks
-
-
-@kernel
-def _longer(array: NDArray[np.int64]) -> NDArray[np.int64]:
-    longer = np.empty(2 * len(array), np.int64)
-    longer[: len(array)] = array
-    return longer
-
-
-@kernel
-def _longer_floats(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    longer = np.empty(2 * len(array), np.float64)
-    longer[: len(array)] = array
-    return longer

@@ -36,6 +36,20 @@ def heapify(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int) -> Non
 
 
 @kernel
+def push(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int, rank: float, code: int) -> int:
+    """Add a pair to a heap of ``n``, for which there must be room; give back how many there are now."""
+    at = n
+    while at:
+        parent = (at - 1) // 2
+        if ranks[parent] < rank or (ranks[parent] == rank and codes[parent] < code):
+            break
+        ranks[at], codes[at] = ranks[parent], codes[parent]
+        at = parent
+    ranks[at], codes[at] = rank, code
+    return n + 1
+
+
+@kernel
 def pop_least(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int) -> int:
     """Move the least of the first ``n`` pairs behind the others; give back how many those are."""
     n -= 1

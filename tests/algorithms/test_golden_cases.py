@@ -1,5 +1,7 @@
 """Published constructions and independently computed overlays, link by link (tests/cases)."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from tests import checks, naive
 
 UNIT = 1 / 1024
 """Costs of the cases are multiples of this."""
-PAPER_NAMES = ("GrMAW", "GM", "TrMAW")
+PAPER_NAMES = ("GrMAW", "GM", "TrMAW", "PdMAW", "PdrdMAW")
 
 
 def instance_of(case, listed=False):
@@ -57,9 +59,22 @@ def test_golden_case__keeps_the_proved_factor_of_greedy(case):
         assert cost <= factor * case["optimum"]["total_weight"] * (1 + 1e-9)
 
 
+def test_golden_case__has_the_dual_value(case):
+    exact = Fraction(case["expected"]["PdMAW"]["dual_value_exact"])
+    for name in ("PdMAW", "PdrdMAW"):
+        bound = from_units(design(case, name).lower_bound, UNIT)
+        assert bound <= exact
+        assert bound == pytest.approx(float(exact), rel=1e-8)
+
+
 def test_golden_case__agrees_with_the_slow_twins(case):
     instance = instance_of(case)
     expected = {name: [tuple(pair) for pair in case["expected"][name]["edges"]] for name in PAPER_NAMES}
+    if case["V"] <= 30:
+        picks, value = naive.primal_dual(instance)
+        assert [pick[:2] for pick in picks] == expected["PdMAW"]
+        assert value * Fraction(UNIT) == Fraction(case["expected"]["PdMAW"]["dual_value_exact"])
+        assert naive.reverse_delete(instance, expected["PdMAW"]) == expected["PdrdMAW"]
     assert naive.trees(instance) == expected["TrMAW"]
     assert [pick[:2] for pick in naive.greedy(instance)] == expected["GrMAW"]
     assert [pick[:2] for pick in naive.fewest_links(instance)] == expected["GM"]

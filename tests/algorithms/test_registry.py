@@ -66,4 +66,4 @@ def test_algorithm__takes_the_options_of_its_own_section():
 def test_as_markdown__has_one_line_an_algorithm():
     header, rule, *lines = registry.as_markdown().splitlines()
     assert [line.split(" | ")[0] for line in lines] == [f"| {a.name}" for a in registry.ALGORITHMS]
-    assert {line.count("|") for line in (header, rule, *lines)} == {5}
+    assert {line.count("|") for line in (header, rule, *lines)} == {6}

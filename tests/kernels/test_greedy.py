@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from overlay_spark.costs import MAX_UNITS, matrix_costs
 from overlay_spark.instance import Instance
 from overlay_spark.kernels import greedy as kernels
+from overlay_spark.kernels import waiting as waiting_kernels
 from overlay_spark.kernels.components import new_growing
 from tests import checks, naive
 from tests.strategies import COMPILED, instances
@@ -88,7 +89,7 @@ def test_select_links__keeps_ties_in_order_while_ranks_rise():
 @pytest.mark.parametrize("band", [0, 1])
 def test_select_links__keeps_a_candidate_whose_rank_rises_within_its_bin(band):
     # Each two of three nodes share 999 topics of their own, and all three share one more, lost to the last pair.
-    assert kernels._bin(1 / 1000) == kernels._bin(1 / 999)
+    assert waiting_kernels.bin_of(1 / 1000) == waiting_kernels.bin_of(1 / 999)
     own = [range(1 + 999 * i, 1000 + 999 * i) for i in range(3)]
     instance = checks.instance_of([[0, *own[0], *own[1]], [0, *own[0], *own[2]], [0, *own[1], *own[2]]], 1 + 3 * 999)
     assert picks(instance, band) == [(0, 1, 1000), (0, 2, 1000), (1, 2, 999)]
@@ -111,11 +112,11 @@ def test_select_links__grows_past_its_first_room_for_picks():
 
 def test_wait__keeps_every_candidate_in_the_chain_of_its_bin():
     n = 300  # the pool starts with room for two
-    waiting = kernels._Waiting(
+    waiting = waiting_kernels.Waiting(
         np.full(3, -1, np.int64), np.empty(2, np.int64), np.array([1, -1]), np.zeros(1, np.int64)
     )
     for code in range(n):
-        waiting = kernels._wait(waiting, code % 4, 3, code)  # bin 3 is beyond the band
+        waiting = waiting_kernels.wait(waiting, code % 4, 3, code)  # bin 3 is beyond the band
     chains = []
     for at in waiting.head.tolist():
         chain = []
@@ -129,5 +130,5 @@ def test_wait__keeps_every_candidate_in_the_chain_of_its_bin():
 @given(st.floats(2**-20, 2**40), st.floats(2**-20, 2**40))
 def test_bin__never_falls_as_the_rank_rises(a, b):
     low, high = sorted((a, b))
-    assert kernels._bin(low) <= kernels._bin(high)
-    assert kernels._bin(2 * low) == kernels._bin(low) + 2**9
+    assert waiting_kernels.bin_of(low) <= waiting_kernels.bin_of(high)
+    assert waiting_kernels.bin_of(2 * low) == waiting_kernels.bin_of(low) + 2**9

@@ -1,0 +1,107 @@
+"""The calendar queue of candidates: bins by rank, a band of bins held at a time, chains of those that move on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay_spark.costs import MAX_UNITS
+from overlay_spark.kernels._jit import kernel
+
+BIN_SHIFT = 43
+"""Bits of a rank's binary form below its bin: 2^9 bins for every doubling of the rank."""
+
+
+BANDS = 20
+LEAST_BAND = 1 << 16
+"""Measured at 2 and 45 million candidates: fewer or more bands are slower."""
+
+
+class Waiting(NamedTuple):
+    """Candidates moved to later bins: chains in a pool, one chain a bin, one of free places."""
+
+    head: NDArray[np.int64]
+    code: NDArray[np.int64]
+    next: NDArray[np.int64]
+    free: NDArray[np.int64]
+
+
+@kernel
+def nobody_waits(end: int) -> Waiting:
+    """No candidate waits in any of the bins before ``end``."""
+    waiting = Waiting(np.full(end, -1, np.int64), np.empty(64, np.int64), np.arange(1, 65), np.zeros(1, np.int64))
+    waiting.next[-1] = -1
+    return waiting
+
+
+@kernel
+def wait(waiting: Waiting, b: int, end: int, code: int) -> Waiting:
+    """Let a candidate wait in bin b; beyond the band it is dropped, because the next band finds it again."""
+    if b >= end:
+        return waiting
+    place = waiting.free[0]
+    if place < 0:
+        n = len(waiting.code)
+        waiting = Waiting(waiting.head, longer(waiting.code), longer(waiting.next), waiting.free)
+        for i in range(n, 2 * n):
+            waiting.next[i] = i + 1
+        waiting.next[2 * n - 1] = -1
+        place = n
+    waiting.free[0] = waiting.next[place]
+    waiting.code[place] = code
+    waiting.next[place] = waiting.head[b]
+    waiting.head[b] = place
+    return waiting
+
+
+@kernel
+def leave(waiting: Waiting, place: int) -> int:
+    """Give the place of a candidate that no longer waits to others; the place of the next one in its bin, or -1."""
+    following = waiting.next[place]
+    waiting.next[place] = waiting.free[0]
+    waiting.free[0] = place
+    return following
+
+
+@kernel
+def bin_of(rank: float) -> int:
+    """A whole number that rises with the rank: the leading bits of its binary form."""
+    return np.float64(rank).view(np.int64) >> BIN_SHIFT
+
+
+@kernel
+def bins_of(n_topics: int) -> tuple[int, int]:
+    """(the first bin, how many) for costs per topic, of at most so many topics."""
+    first = bin_of(1.0 / max(1, n_topics))
+    return first, bin_of(float(MAX_UNITS)) - first + 1
+
+
+@kernel
+def band_places(counts: NDArray[np.int64], start: int, band: int) -> tuple[NDArray[np.int64], int]:
+    """The bins from ``start`` that fit a band together: where each begins in it, and the bin after.
+
+    The first comes on top, because there wait all candidates whose bounds lie below it.
+    """
+    places = np.zeros(len(counts) + 1, np.int64)
+    most = band + counts[start]
+    end = start
+    while end < len(counts) and places[end] + counts[end] <= most:
+        places[end + 1] = places[end] + counts[end]
+        end += 1
+    return places, end
+
+
+@kernel
+def longer(array: NDArray[np.int64]) -> NDArray[np.int64]:
+    longer = np.empty(2 * len(array), np.int64)
+    longer[: len(array)] = array
+    return longer
+
+
+@kernel
+def longer_floats(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    longer = np.empty(2 * len(array), np.float64)
+    longer[: len(array)] = array
+    return longer
