@@ -95,6 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_estimate(commands)
     _add_workload(commands)
     _add_benchmark(commands)
+    _add_experiment(commands)
     _add_demo(commands)
     listing = commands.add_parser("algorithms", help="list the algorithms and what each guarantees")
     listing.set_defaults(command=_algorithms)
@@ -179,6 +180,17 @@ def _add_benchmark(commands: Any) -> None:
     parser.add_argument("--file", metavar="CSV", help="coordinates of a measured set (default: points of a square)")
     parser.add_argument("--seed", metavar="N", type=int, help="another seed, another workload (default 0)")
     parser.add_argument("--output", metavar="WHERE", help="also add the figures to the table experiments there")
+
+
+def _add_experiment(commands: Any) -> None:
+    summary = "measure a paper's experiments anew, its stated figures beside ours"
+    parser = _command(commands, "experiment", _experiment, summary, EXIT_CODES)
+    parser.add_argument("paper", choices=["000"], help="000: weighted overlays, figures 4 to 8")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and one seed: about two minutes")
+    parser.add_argument("--seeds", metavar="N", type=int, default=3, help="workloads for each point (default 3)")
+    parser.add_argument("--file", metavar="CSV", help="coordinates of a measured set (default: points of a square)")
+    parser.add_argument("--output", metavar="WHERE", help="add all figures to the table experiments there")
+    parser.add_argument("--plots", metavar="FOLDER", help="draw a PNG for each figure into this folder")
 
 
 def _add_demo(commands: Any) -> None:
@@ -315,6 +327,41 @@ def _benchmark(given: argparse.Namespace) -> int:
         with _session(options, steps) as spark:
             figures = figures_of(given.what, found, options.design.seed)
             record_figures(spark, figures, output, Run("benchmark", options))
+    return DONE
+
+
+def _experiment(given: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from overlay_spark.jobs import experiments, plots
+    from overlay_spark.jobs.figures import record_figures
+    from overlay_spark.jobs.progress import Steps
+    from overlay_spark.jobs.runs import Run
+    from overlay_spark.jobs.workload import plan_workload
+    from overlay_spark.tables.references import Destination
+
+    options, steps = _options(given), Steps()
+    if given.seeds < 1:
+        raise OptionError(f"--seeds must be at least 1, got {given.seeds}.")
+    output = Destination.parse(given.output) if given.output else None
+    if given.plots:
+        plots.require_matplotlib()
+    if given.file is not None:
+        options = replace(options, workload=replace(options.workload, costs="file", file=given.file))
+    points = plan_workload(options).points
+    with _session(options, steps) as spark:
+        chosen = experiments.settings(given.quick, given.seeds)
+        figures = experiments.run_experiment(spark, chosen, points, steps)
+        if output is not None:
+            steps("write experiments")
+            record_figures(spark, figures, output, Run("experiment", options))
+        steps.done()
+    told = experiments.beside_the_paper(figures)
+    rows = [(f"figure {f}, {law}: {what}", f"{ours:.3g}", f"{stated:g}") for f, law, what, ours, stated in told]
+    _print_rows([("", "ours", "the paper's"), *rows])
+    if given.plots:
+        for path in plots.draw(figures, Path(given.plots)):
+            print(f"Drawn: {path}")
     return DONE
 
 

@@ -104,6 +104,28 @@ class Instance:
         components = np.bincount(self.topics[is_first], minlength=self.n_topics)
         return np.flatnonzero(components > 1).astype(np.int32)
 
+    def topic_shapes(self, links: Links, most_nodes: int = 1 << 30) -> NDArray[np.int64]:
+        """(nodes, links, components, diameter, weighted diameter) of each topic; -1 for what is not measured.
+
+        Topics with more than ``most_nodes`` nodes get no diameters.
+        """
+        from overlay_spark.kernels.components import connected_labels, shared_counts, shared_positions
+        from overlay_spark.kernels.diameters import topic_shapes
+
+        by_topic = np.argsort(self.topics, kind="stable")
+        place = np.empty(self.n_subscriptions, np.int64)
+        place[by_topic] = np.arange(self.n_subscriptions)
+        left, right = shared_positions(self.offsets, self.topics, links.src, links.dst)
+        counts = shared_counts(self.offsets, self.topics, links.src, links.dst)
+        order = np.argsort(self.topics[left], kind="stable")
+        edge_starts = np.searchsorted(self.topics[left][order], np.arange(self.n_topics + 1))
+        starts = np.concatenate([[0], np.cumsum(self.topic_sizes)])
+        left, right = place[left[order]], place[right[order]]
+        costs = np.repeat(links.cost, counts)[order]
+        labels = connected_labels(self.n_subscriptions, left, right)
+        shapes: NDArray[np.int64] = topic_shapes(starts, edge_starts, left, right, costs, labels, most_nodes)
+        return shapes
+
     def require_connected(self, links: Links) -> None:
         """Refuse an overlay that leaves a topic in pieces: possible only where not every pair may link."""
         broken = self.broken_topics(links)

@@ -17,7 +17,8 @@ def files(tmp_path, cost="1.0"):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["design"], ["verify"], ["estimate"], ["workload"], ["benchmark"], ["demo"], ["algorithms"]]
+    "command",
+    [[], ["design"], ["verify"], ["estimate"], ["workload"], ["benchmark"], ["experiment"], ["demo"], ["algorithms"]],
 )
 def test_help__teaches(command, capsys):
     assert main([*command, "--help"]) == DONE

@@ -10,7 +10,7 @@ from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
-Figure = tuple[str, str, str, float, int, str, float, float | None]
+Figure = tuple[str, str, str, float | None, int, str, float, float | None]
 """(experiment, figure, series, x, seed, metric, value, the paper's value)."""
 
 

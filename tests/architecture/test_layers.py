@@ -37,7 +37,7 @@ MAY_IMPORT = {
 }
 """What each room may import of the package. ``costs`` names the array cost model, which kernels are typed by."""
 
-BENCHES = {"jobs/benchmark.py", "jobs/kernel_run.py"}
+BENCHES = {"jobs/benchmark.py", "jobs/kernel_run.py", "jobs/experiments.py"}
 """Jobs that measure algorithms on arrays."""
 
 THIRD_PARTY = {
@@ -57,7 +57,11 @@ THIRD_PARTY = {
     "cli": {"pyspark"},
     "__init__": set(),
 }
-ONLY_IN = {"delta": {"tables/delta.py", "jobs/session.py"}, "graphframes": {"frames/graphs.py"}}
+ONLY_IN = {
+    "matplotlib": {"jobs/plots.py"},
+    "delta": {"tables/delta.py", "jobs/session.py"},
+    "graphframes": {"frames/graphs.py"},
+}
 
 
 def imports(path: Path) -> set[str]:
