@@ -132,6 +132,29 @@ def test_design__by_coordinates_is_that_of_the_same_costs_listed(spark):
     assert "1 row with another cost than the costs given" in found.faults[0]
 
 
+def test_design__tells_the_bound_where_one_was_computed(spark):
+    given = problem(spark, TRIANGLE, COSTS)
+    dual = design(given, "PdMAW")
+    assert (dual.bound, dual.algorithm) == ("dual value of primal_dual", "primal_dual")
+    assert 0 < dual.lower_bound <= 3.5 <= dual.metrics["cost"]
+    assert dual.gap == dual.metrics["cost"] / dual.lower_bound - 1
+    asked = design(given, options=Options(design=DesignOptions(bound="primal_dual")))
+    assert (asked.lower_bound, asked.bound) == (dual.lower_bound, dual.bound)
+    assert design(given, "TrMAW").facts["sum_of_trees"] == 5.5  # a-b and b-c for x, a-c for y
+
+
+def test_design__takes_needless_links_away_afterwards(spark):
+    subscriptions = [("a", "x"), ("b", "x"), ("a", "y"), ("c", "y"), *[(node, "z") for node in "abc"]]
+    costs = [("a", "b", 3.0), ("a", "c", 3.0), ("b", "c", 1.0)]
+    given = problem(spark, subscriptions, costs)
+    assert design(given, "trees").metrics["links"] == 3
+    fewer = design(given, "trees", then="reverse_delete")
+    assert sorted_rows(fewer.links.select("src", "dst", "contribution", "pick")) == [("a", "b", 2, 0), ("a", "c", 2, 1)]
+    assert design(given, "PdrdMAW").metrics["links"] == 2
+    with pytest.raises(OptionError, match="knows reverse_delete, got 'shuffle'"):
+        design(given, then="shuffle")
+
+
 def test_design__leaves_out_diameters_of_topics_too_large(spark):
     overlay = design(problem(spark, TRIANGLE, COSTS), options=Options(metrics=MetricsOptions(diameter_max_nodes=2)))
     assert sorted_rows(overlay.topics.select("topic_id", "diameter")) == [("x", None), ("y", 1)]

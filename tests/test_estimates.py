@@ -80,9 +80,10 @@ import json, resource, sys
 import numpy as np, pyarrow as pa
 from overlay_spark.frames.solve_parts import COORDINATE, HEIGHT, LINK_COST, SUBSCRIPTION, _solver
 from overlay_spark.jobs.benchmark import Case, make_instance
-from overlay_spark.options import Options
+from overlay_spark.options import DesignOptions, Options
 
-listed, algorithm = sys.argv[1] == "listed", sys.argv[2]
+listed = sys.argv[1] == "listed"
+options = Options(design=DesignOptions(algorithm=sys.argv[2]))
 instance = make_instance(Case(800, 300), None, 0)
 n = instance.n_nodes
 src, dst = np.triu_indices(n, 1)
@@ -93,14 +94,14 @@ batches = []
 for kind, a, b in parts:
     columns = [np.full(len(a), kind), a, b, 1 + np.arange(len(a)) % 997, np.arange(len(a)) * 0.1]
     batches.append(pa.RecordBatch.from_arrays([pa.array(c).cast(t) for c, t in zip(columns, types.values())], list(types)))
-rows = sum(b.num_rows for b in _solver(n, 300, algorithm, Options().to_mapping())(iter(batches)))
+rows = sum(b.num_rows for b in _solver(n, 300, options.to_mapping())(iter(batches)))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 print(json.dumps({"rows": rows, "peak": peak, "subscriptions": instance.n_subscriptions}))
 """
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["listed", "points"])
-@pytest.mark.parametrize("algorithm", ["greedy", "trees"])
+@pytest.mark.parametrize("algorithm", ["greedy", "primal_dual_reverse_delete"])
 def test_task_bytes__are_enough_and_not_far_too_much(listed, algorithm):
     """A solving task in a process of its own, without Spark around it."""
     command = [sys.executable, "-c", SOLVE, "listed" if listed else "points", algorithm]
