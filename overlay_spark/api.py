@@ -76,7 +76,7 @@ def design(
         _check(problem, unit)
         progress("index")
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, unit, holder)
-        require_room(known_size(indexed), options)
+        require_room(known_size(indexed, options), options)
         progress("solve")
         solved = holder.hold(solve_whole(indexed, options))
         facts = _facts(solved, indexed.n_nodes, unit)
@@ -143,7 +143,7 @@ def estimate(problem: OverlayProblem, options: Options | None = None, progress: 
         progress("index")
         indexed = index_problem(problem.subscriptions, problem.nodes, problem.costs, options.costs.unit, holder)
         progress("count candidates")
-        size = exact_size(indexed)
+        size = exact_size(indexed, options)
     finally:
         holder.release()
     return Estimate(
@@ -165,7 +165,8 @@ def require_room(size: Size, options: Options) -> None:
         raise GuardError(
             f"This problem is too large for one task: {size.say()}; solving it needs about "
             f"{size.task_bytes / 2**30:.1f} GiB, and design.task_memory allows {options.design.task_memory}. "
-            "Raise design.task_memory if your workers have that much to spare, or list fewer links."
+            "Raise design.task_memory if your workers have that much to spare; else design fewer nodes at a time"
+            f"{' or list fewer links' if size.listed else ''}."
         )
 
 

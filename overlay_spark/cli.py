@@ -186,7 +186,7 @@ def _add_experiment(commands: Any) -> None:
     summary = "measure a paper's experiments anew, its stated figures beside ours"
     parser = _command(commands, "experiment", _experiment, summary, EXIT_CODES)
     parser.add_argument("paper", choices=["000"], help="000: weighted overlays, figures 4 to 8")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and one seed: about two minutes")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and one seed: about a minute")
     parser.add_argument("--seeds", metavar="N", type=int, default=3, help="workloads for each point (default 3)")
     parser.add_argument("--file", metavar="CSV", help="coordinates of a measured set (default: points of a square)")
     parser.add_argument("--output", metavar="WHERE", help="add all figures to the table experiments there")
@@ -320,7 +320,7 @@ def _benchmark(given: argparse.Namespace) -> int:
     from overlay_spark.jobs.figures import record_figures
     from overlay_spark.jobs.runs import Run
 
-    found = run_benchmark(BENCHMARKS[given.what], planned.points, options.design.seed, steps)
+    found = run_benchmark(BENCHMARKS[given.what], planned.points, options, steps)
     steps.done()
     _print_comparisons(found)
     if output is not None:
@@ -351,7 +351,7 @@ def _experiment(given: argparse.Namespace) -> int:
     points = plan_workload(options).points
     with _session(options, steps) as spark:
         chosen = experiments.settings(given.quick, given.seeds)
-        figures = experiments.run_experiment(spark, chosen, points, steps)
+        figures = experiments.run_experiment(spark, chosen, points, options, steps)
         if output is not None:
             steps("write experiments")
             record_figures(spark, figures, output, Run("experiment", options))
@@ -425,12 +425,18 @@ def _print_overlay(overlay: Overlay) -> None:
         [
             ("links", f"{m['links']:,}", f"for {m['nodes']:,} nodes and {m['topics']:,} topics"),
             ("cost", f"{m['cost']:,.6g}", f"{overlay.algorithm}, {overlay.engine} engine"),
+            *_trees_rows(overlay),
             *_bound_rows(overlay),
             ("links a node", f"{m['average_degree']:.2f}", f"at most {m['max_degree']:,}"),
             ("hops across a topic", *_diameter(m)),
             ("verified", "yes", f"every topic connected, by {overlay.facts['components']} components"),
         ]
     )
+
+
+def _trees_rows(overlay: Overlay) -> list[tuple[str, str, str]]:
+    apart = overlay.facts.get("sum_of_trees")
+    return [] if apart is None else [("sum of trees", f"{apart:,.6g}", "if each topic paid for its own tree")]
 
 
 def _bound_rows(overlay: Overlay) -> list[tuple[str, str, str]]:

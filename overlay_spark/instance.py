@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.costs import Costs, uniform
-from overlay_spark.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -125,15 +124,3 @@ class Instance:
         labels = connected_labels(self.n_subscriptions, left, right)
         shapes: NDArray[np.int64] = topic_shapes(starts, edge_starts, left, right, costs, labels, most_nodes)
         return shapes
-
-    def require_connected(self, links: Links) -> None:
-        """Refuse an overlay that leaves a topic in pieces: possible only where not every pair may link."""
-        broken = self.broken_topics(links)
-        if len(broken):
-            first = broken[:3].tolist()
-            raise InputError(
-                [
-                    f"{len(broken)} topics cannot be connected by the links allowed (first: topics {first}). "
-                    "Allow links between their sides."
-                ]
-            )

@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 
 from overlay_spark import CoordinateCosts, OverlayProblem, design, estimate
+from overlay_spark.algorithms.greedy import greedy
 from overlay_spark.cli import DONE, REFUSED, main
+from overlay_spark.costs import site_costs
 from overlay_spark.errors import GuardError
 from overlay_spark.frames import estimates as module
+from overlay_spark.jobs.kernel_run import peak_bytes
 from overlay_spark.options import DesignOptions, Options
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
+from tests import checks
 from tests.problems import problem
 
 TRIANGLE = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("c", "y"), ("d", "z")]
@@ -57,8 +61,8 @@ def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
         design(by_distance(spark), options=small)
     assert str(refusal.value) == (
         "This problem is too large for one task: 5 nodes, 3 topics, 6 subscriptions, at most 4 candidate links; "
-        "solving it needs about 0.2 GiB, and design.task_memory allows 100m. Raise design.task_memory if your workers "
-        "have that much to spare, or list fewer links."
+        "solving it needs about 0.5 GiB, and design.task_memory allows 100m. Raise design.task_memory if your workers "
+        "have that much to spare; else design fewer nodes at a time."
     )
     (tmp_path / "subscriptions.csv").write_text("node_id,topic_id\na,x\nb,x\n")
     (tmp_path / "link_costs.csv").write_text("src,dst,cost\na,b,1\n")
@@ -76,10 +80,11 @@ def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
 
 
 SOLVE = """
-import json, resource, sys
+import json, sys
 import numpy as np, pyarrow as pa
 from overlay_spark.frames.solve_parts import COORDINATE, HEIGHT, LINK_COST, SUBSCRIPTION, _solver
 from overlay_spark.jobs.benchmark import Case, make_instance
+from overlay_spark.jobs.kernel_run import peak_bytes
 from overlay_spark.options import DesignOptions, Options
 
 listed = sys.argv[1] == "listed"
@@ -95,8 +100,7 @@ for kind, a, b in parts:
     columns = [np.full(len(a), kind), a, b, 1 + np.arange(len(a)) % 997, np.arange(len(a)) * 0.1]
     batches.append(pa.RecordBatch.from_arrays([pa.array(c).cast(t) for c, t in zip(columns, types.values())], list(types)))
 rows = sum(b.num_rows for b in _solver(n, 300, options.to_mapping())(iter(batches)))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-print(json.dumps({"rows": rows, "peak": peak, "subscriptions": instance.n_subscriptions}))
+print(json.dumps({"rows": rows, "peak": peak_bytes(), "subscriptions": instance.n_subscriptions}))
 """
 
 
@@ -117,6 +121,19 @@ def test_task_bytes__are_enough_and_not_far_too_much(listed, algorithm):
 )
 def test_time_class__grows_with_the_words_to_read(nodes, topics, expected):
     assert module.Size(nodes, topics, nodes * 60, nodes * (nodes - 1) // 2, False, None).time_class == expected
+
+
+def test_task_bytes__count_every_candidate_where_ranks_may_be_the_same():
+    """With one cost for all links every candidate is in the first bin."""
+    nodes = 3000
+    instance = checks.instance_of([[0]] * nodes, 1, site_costs(np.zeros(nodes), np.ones((1, 1))))
+    pairs = nodes * (nodes - 1) // 2
+    before = peak_bytes()
+    assert len(greedy(instance)) == nodes - 1
+    size = module.Size(nodes, 1, nodes, pairs, True, None, may_tie=True)
+    assert peak_bytes() - before <= size.task_bytes - module.INTERPRETER
+    assert size.task_bytes > module.Size(nodes, 1, nodes, pairs, True, None).task_bytes + (100 << 20)
+    assert module.Size(nodes, 1, nodes, pairs, True, None, band=10**9).task_bytes > module.INTERPRETER + 16 * pairs
 
 
 def test_size__says_whether_candidates_are_exact():

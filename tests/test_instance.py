@@ -1,10 +1,7 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay_spark.costs import listed_costs
-from overlay_spark.errors import InputError
 from overlay_spark.instance import Instance, Links
 from tests import checks, naive
 from tests.strategies import SEEDS, instances
@@ -66,17 +63,6 @@ def test_broken_topics__are_not_mended_through_nodes_of_other_topics():
     instance = checks.instance_of([[0, 1], [1], [0, 1]], 2)
     links = checks.links_of(instance, [(0, 1), (1, 2)])
     assert instance.broken_topics(links).tolist() == [0]
-
-
-def test_require_connected__names_the_first_topics_that_stay_apart():
-    instance = checks.instance_of([range(5), range(5), [5]], 6, listed_costs(*np.empty((3, 0), np.int64)))
-    with pytest.raises(InputError, match=r"5 topics cannot be connected .*first: topics \[0, 1, 2\]"):
-        instance.require_connected(checks.links_of(instance, []))
-
-
-def test_require_connected__accepts_a_connected_overlay():
-    instance = checks.instance_of([[0], [0], [1]], 2)
-    instance.require_connected(checks.links_of(instance, [(0, 1)]))
 
 
 def test_with_unit_costs__leaves_interests_and_the_original_alone():

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import functions as F
 
+from overlay_spark.algorithms.greedy import fewest_links
+from overlay_spark.algorithms.registry import find
 from overlay_spark.frames.components import with_shared_topics
 from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.options import Options
 
 PAIRS_TO_COUNT = 5_000_000
-"""Up to this many pairs are listed to count the distinct ones."""
+"""Up to this many pairs, those of each topic by themselves, are listed to count the distinct ones."""
 
 # What a solving task holds, in bytes; the sum was 1.1 to 2 times the measured peak from 800 to 20 000 nodes.
 INTERPRETER = 480 << 20
@@ -19,9 +22,11 @@ A_ROW = 110
 A_LISTED_LINK = 120
 A_SUBSCRIPTION = 60
 A_WORD = 20
-A_WAITING_CANDIDATE = 16
-LEAST_WAITING = 1 << 16
-SHARE_WAITING = 10
+A_HELD_CANDIDATE = 16
+A_TIED_CANDIDATE = 40
+LEAST_HELD = 1 << 16
+SHARE_HELD = 10
+"""Candidates are held a band at a time; but those whose ranks are nearly equal all at once, as few costs make them."""
 
 WORDS_A_SECOND = 1e8
 """Words of bitsets one core reads a second, re-evaluations among them; rough, and so are the classes."""
@@ -37,19 +42,22 @@ class Size:
     candidates: int
     is_exact: bool
     listed: int | None
+    may_tie: bool = False
+    """Whether many candidates may have the same rank: where costs are listed or by site, or all 1."""
+    band: int = 0
 
     @property
     def task_bytes(self) -> int:
         """About how much memory the solving task needs; rather too much than too little."""
         words = self.nodes * -(-self.topics // 64)
-        waiting = max(LEAST_WAITING, self.candidates // SHARE_WAITING)
+        held = min(max(LEAST_HELD, self.candidates // SHARE_HELD, self.band), self.candidates)
         return (
             INTERPRETER
             + A_ROW * (self.subscriptions + self.nodes)
             + A_LISTED_LINK * (self.listed or 0)
             + A_SUBSCRIPTION * self.subscriptions
             + A_WORD * words
-            + A_WAITING_CANDIDATE * min(waiting, self.candidates)
+            + (A_TIED_CANDIDATE * self.candidates if self.may_tie else A_HELD_CANDIDATE * held)
         )
 
     @property
@@ -66,23 +74,32 @@ class Size:
         )
 
 
-def known_size(problem: IndexedProblem) -> Size:
+def known_size(problem: IndexedProblem, options: Options) -> Size:
     """The size by the numbers at hand; no job."""
     bounds = [problem.n_pairs] if problem.n_listed is None else [problem.n_pairs, problem.n_listed]
+    by_distance = problem.link_costs is None and problem.site_costs is None
+    names = (options.design.algorithm, options.design.compare or options.design.algorithm)
     return Size(
-        problem.n_nodes, problem.n_topics, problem.n_subscriptions, min(bounds), min(bounds) == 0, problem.n_listed
+        problem.n_nodes,
+        problem.n_topics,
+        problem.n_subscriptions,
+        min(bounds),
+        min(bounds) == 0,
+        problem.n_listed,
+        may_tie=not by_distance or any(find(name).function is fewest_links for name in names),
+        band=options.greedy.band,
     )
 
 
-def exact_size(problem: IndexedProblem) -> Size:
+def exact_size(problem: IndexedProblem, options: Options) -> Size:
     """The size with candidates counted, where that is cheap. One job: two joins by node, or one by topic."""
-    size = known_size(problem)
+    size = known_size(problem, options)
     if problem.link_costs is not None:
         shared = with_shared_topics(problem.link_costs, problem.nodes)
         counted = shared.where(F.size("shared") > 0)
-    elif problem.n_pairs <= PAIRS_TO_COUNT:
+    elif problem.n_topic_pairs <= PAIRS_TO_COUNT:
         a, b = (problem.members.select("topic", F.col("node").alias(end)) for end in ("src", "dst"))
         counted = a.join(b, "topic").where("src < dst").select("src", "dst").distinct()
     else:
         return size
-    return Size(size.nodes, size.topics, size.subscriptions, counted.count(), True, size.listed)
+    return replace(size, candidates=counted.count(), is_exact=True)

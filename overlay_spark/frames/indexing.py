@@ -32,8 +32,13 @@ class IndexedProblem:
     n_subscriptions: int
     n_listed: int | None
     """How many links are listed, where links are."""
-    n_pairs: int
-    """At most this many pairs of nodes share a topic: pairs counted once for each topic, or all pairs."""
+    n_topic_pairs: int
+    """Pairs of nodes that share a topic, counted once for each topic."""
+
+    @property
+    def n_pairs(self) -> int:
+        """At most this many pairs of nodes share a topic."""
+        return min(self.n_topic_pairs, self.n_nodes * (self.n_nodes - 1) // 2)
 
 
 def index_problem(
@@ -90,7 +95,7 @@ def index_problem(
         row["topics"],
         row["subscriptions"],
         None if link_costs is None else row["listed"],
-        min(int(row["pairs"]), row["nodes"] * (row["nodes"] - 1) // 2),
+        int(row["pairs"]),
     )
 
 

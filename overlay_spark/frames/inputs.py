@@ -116,7 +116,7 @@ def _nodes_without(nodes: DataFrame, column: str, model: str) -> Audit:
 
 def _other_dimensions(nodes: DataFrame) -> Audit:
     """Nodes with other dimensions than most; of two equally common numbers of dimensions the lesser is right."""
-    size = F.size("coordinates")
+    nodes, size = nodes.where("coordinates IS NOT NULL"), F.array_size("coordinates")
     common = nodes.groupBy(size.alias("size")).count().orderBy(F.desc("count"), "size").limit(1).select("size")
     others = nodes.withColumn("dimensions", size).join(common, F.col("dimensions") != F.col("size"))
     finding = Finding(

@@ -166,14 +166,18 @@ def settings(quick: bool, seeds: int) -> list[Setting]:
 
 
 def run_experiment(
-    spark: SparkSession, chosen: Sequence[Setting], points: MeasuredPoints | None, say: Callable[[str], None]
+    spark: SparkSession,
+    chosen: Sequence[Setting],
+    points: MeasuredPoints | None,
+    options: Options,
+    say: Callable[[str], None],
 ) -> list[Figure]:
     """Measure all settings in tasks; then the means the paper's text speaks of, with its figures beside ours."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for given in batch.to_pylist():
-                rows = measure(Setting(**given), points)
+                rows = measure(Setting(**given), points, options)
                 yield pa.RecordBatch.from_arrays([pa.array(c) for c in zip(*rows, strict=True)], list(_ROW))
 
     largest_first = sorted(chosen, key=lambda s: -s.nodes)
@@ -188,15 +192,15 @@ def run_experiment(
 _ROW = {"figure": "string", "law": "string", "x": "double", "seed": "bigint", "metric": "string", "value": "double"}
 
 
-def measure(setting: Setting, points: MeasuredPoints | None) -> list[Row]:
+def measure(setting: Setting, points: MeasuredPoints | None, options: Options) -> list[Row]:
     """All metrics of one setting."""
     instance, mean_cost = make_instance(setting, points)
     found: dict[str, float] = {}
     for paper_name in PLANS[setting.figure].algorithms:
         algorithm, short = find(paper_name), SHORT[paper_name]
-        algorithm(part_of(instance, 20), Options())
+        algorithm(part_of(instance, 20), options)
         started = time.perf_counter()
-        links = algorithm(instance, Options())
+        links = algorithm(instance, options)
         found[f"T_{short}"] = time.perf_counter() - started
         found[f"w_{short}"] = 2 * links.total_cost / mean_cost / instance.n_nodes
         found[f"d_{short}"] = 2 * len(links) / instance.n_nodes

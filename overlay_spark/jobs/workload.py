@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.api import Progress, silent
-from overlay_spark.errors import InputError
+from overlay_spark.errors import InputError, OptionError
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options, WorkloadOptions
@@ -50,8 +50,10 @@ class Workload:
 
     @property
     def points(self) -> MeasuredPoints | None:
-        """The measured coordinates, where there are any."""
-        return self.measured if isinstance(self.measured, MeasuredPoints) else None
+        """The measured coordinates, None where no file was given; a file of anything else is refused."""
+        if isinstance(self.measured, MeasuredSites):
+            raise OptionError(f"{self.options.file}: has costs between sites, and this needs coordinates.")
+        return self.measured
 
     @property
     def cost_flag(self) -> str:
@@ -109,9 +111,9 @@ def workload_tables(spark: SparkSession, workload: Workload) -> dict[Table, Data
     if workload.cost_flag == "link-costs":
         tables[catalog.LINK_COSTS] = _made(spark, n * (n - 1) // 2, catalog.LINK_COSTS, _links(workload))
     elif workload.cost_flag == "site-costs":
-        names, costs = _sites(workload)
-        pairs = [(a, b, float(costs[i, j])) for i, a in enumerate(names) for j, b in enumerate(names) if i <= j]
-        tables[catalog.SITE_COSTS] = catalog.SITE_COSTS.rows(spark, pairs)
+        n_sites = len(_site_names(workload))
+        n_pairs = n_sites * (n_sites + 1) // 2
+        tables[catalog.SITE_COSTS] = _made(spark, n_pairs, catalog.SITE_COSTS, _site_links(workload))
     return tables
 
 
@@ -139,14 +141,13 @@ def _wants(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
 
 def _places(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
     options, measured, seed = workload.options, workload.measured, workload.seed
-    node = _namer("node", options.nodes)
+    node, names = _namer("node", options.nodes), _site_names(workload)
 
     def make(numbers: NDArray[np.int64]) -> Columns:
         ids = node(numbers)
         if workload.cost_flag == "link-costs":
             return {"node_id": ids}
         if workload.cost_flag == "site-costs":
-            names = pa.array(_sites(workload)[0])
             return {"node_id": ids, "site": names.take(pa.array(random_sites(numbers, len(names), seed)))}
         if isinstance(measured, MeasuredPoints):
             points, heights = measured.place(numbers, seed)
@@ -170,12 +171,26 @@ def _links(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
     return make
 
 
-def _sites(workload: Workload) -> tuple[list[str], NDArray[np.float64]]:
+def _site_names(workload: Workload) -> pa.Array:
     if isinstance(workload.measured, MeasuredSites):
-        return list(workload.measured.names), workload.measured.table
-    options = workload.options
-    names = [f"cluster-{i:0{len(str(options.clusters - 1))}d}" for i in range(options.clusters)]
-    return names, cluster_costs(options.clusters, options.inner, options.outer, options.spread, workload.seed)
+        return pa.array(workload.measured.names)
+    return _namer("cluster", workload.options.clusters)(np.arange(workload.options.clusters))
+
+
+def _site_links(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
+    """Every pair of sites, and every site with itself."""
+    options, measured, names = workload.options, workload.measured, _site_names(workload)
+
+    def make(numbers: NDArray[np.int64]) -> Columns:
+        a, after_b = pairs_numbered(numbers)
+        b = after_b - 1
+        if isinstance(measured, MeasuredSites):
+            costs = measured.table[a, b]
+        else:
+            costs = cluster_costs(a, b, options.inner, options.outer, options.spread, workload.seed)
+        return {"site_a": names.take(pa.array(a)), "site_b": names.take(pa.array(b)), "cost": costs}
+
+    return make
 
 
 def _namer(kind: str, n: int) -> Callable[[NDArray[np.int64]], pa.Array]:

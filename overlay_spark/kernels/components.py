@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.kernels._jit import kernel, popcount
+from overlay_spark.kernels._jit import kernel, leaf, popcount
 
 
 @kernel
@@ -146,7 +146,7 @@ def contribution_bound(state: Growing, u: int, v: int) -> int:
     return bound
 
 
-@kernel
+@leaf
 def contribution(state: Growing, u: int, v: int) -> int:
     """How many topics' components link (u, v) would join."""
     total = 0
@@ -178,12 +178,12 @@ def join(state: Growing, u: int, v: int) -> int:
     return lowest
 
 
-@kernel
+@leaf
 def position(state: Growing, v: int, k: int, bit: np.uint64) -> int:
     return state.before[v, k] + popcount(state.bits[v, k] & (bit - np.uint64(1)))
 
 
-@kernel
+@leaf
 def merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) -> int:
     """Join components a and b of a topic: relabel the smaller, keep the topic's main component and settled bits.
 
@@ -213,7 +213,7 @@ def merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) ->
     return b
 
 
-@kernel
+@leaf
 def _settle(state: Growing, label: int, k: int, bit: np.uint64, settled: bool) -> None:
     """Mark or unmark a component's members as settled in its topic."""
     at = label

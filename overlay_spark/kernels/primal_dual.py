@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.costs import LISTED, Costs
-from overlay_spark.kernels._jit import kernel, popcount
+from overlay_spark.kernels._jit import kernel, leaf, popcount
 from overlay_spark.kernels.components import Growing, contribution, contribution_bound, merge, position
 from overlay_spark.kernels.heaps import heapify, pop_least, push, sift_down
 from overlay_spark.kernels.link_costs import candidate, first_codes
@@ -112,7 +112,7 @@ def select_tight_links(state: Growing, costs: Costs, band: int) -> Tight:
     return Tight(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], clocks, run.now[1], picks.numbers[1])
 
 
-@kernel
+@leaf
 def _earliest(run: _Run, u: int, v: int, cost: int) -> float:
     """A time before which the candidate cannot run tight, from bitsets alone; -1 where it contributes nothing.
 
@@ -131,7 +131,7 @@ def _earliest(run: _Run, u: int, v: int, cost: int) -> float:
     return max(cost / shared, clock + max(0.0, rest) / open_)
 
 
-@kernel
+@leaf
 def _tight_at(run: _Run, u: int, v: int, cost: int) -> float:
     """The clock at which the candidate runs tight as things stand; -1 where it contributes nothing."""
     state = run.state
@@ -153,7 +153,7 @@ def _tight_at(run: _Run, u: int, v: int, cost: int) -> float:
     return (cost - paid) / apart
 
 
-@kernel
+@leaf
 def _met_at(up: NDArray[np.int32], stamp: NDArray[np.float64], i: int, j: int) -> float:
     """When two positions of one component came together: stamps rise on the way up, so the lower one climbs."""
     last = 0.0
@@ -286,14 +286,14 @@ def _put_back(
     return heap, waiting
 
 
-@kernel
+@leaf
 def _evaluate(run: _Run, code: int, picks: _Picks) -> float:
     u, v, cost = candidate(run.costs, len(run.state.bits), code)
     picks.numbers[1] += 1
     return _tight_at(run, u, v, cost)
 
 
-@kernel
+@leaf
 def _advance(run: _Run, time: float) -> None:
     """Let the clock go on to ``time``: all that is apart pays meanwhile."""
     raised = max(0.0, time - run.now[0])
@@ -342,7 +342,7 @@ def _join(run: _Run, u: int, v: int) -> int:
     return joined
 
 
-@kernel
+@leaf
 def _settle_now(run: _Run, label: int) -> None:
     """Note for a component's members that they are settled now."""
     at = label

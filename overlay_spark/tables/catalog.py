@@ -72,13 +72,13 @@ COORDINATES = Column(
     rules=(
         Rule(
             "coordinates_are_not_empty",
-            "size(`coordinates`) > 0",
+            "array_size(`coordinates`) > 0",
             "without a number",
             "Give one number for each dimension.",
         ),
         Rule(
             "coordinates_are_all_given",
-            "size(array_compact(`coordinates`)) = size(`coordinates`)",
+            "array_size(array_compact(`coordinates`)) = array_size(`coordinates`)",
             "that hold null, or text that is no number",
             "Correct these rows.",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,9 @@ class Interests:
             )
         if self.law not in ("unif", "zipf", "expo"):
             raise OptionError(f"interests.law must be one of unif, zipf, expo, got {self.law!r}.")
+
+        if not 0 <= self.alpha < math.inf:
+            raise OptionError(f"interests.alpha must be a number of at least 0, got {self.alpha}.")
 
     def log_popularity(self) -> NDArray[np.float64]:
         rank = np.arange(1, self.topics + 1)

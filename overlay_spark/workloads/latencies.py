@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def read_measured(path: str, within: float) -> MeasuredPoints | MeasuredSites:
         raw = Path(path).read_bytes()
         text = (gzip.decompress(raw) if path.endswith(".gz") else raw).decode()
         header, *rows = [row for row in csv.reader(io.StringIO(text)) if row]
-    except (OSError, UnicodeDecodeError, EOFError, csv.Error) as error:
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error, csv.Error) as error:
         raise OptionError(f"{path}: cannot be read ({error}). Give a CSV file, plain or gzipped.") from error
     except ValueError as error:
         raise OptionError(f"{path}: is empty. Give a header line and at least one row.") from error
@@ -82,8 +83,14 @@ def read_measured(path: str, within: float) -> MeasuredPoints | MeasuredSites:
 def _sites(path: str, names: list[str], table: NDArray[np.float64], within: float) -> MeasuredSites:
     both = np.where(np.isnan(table), table.T, table)
     np.fill_diagonal(both, np.inf)  # no way goes over its own end
-    over_another = np.nanmin(both[:, :, None] + both[None, :, :], axis=1)
-    full = np.where(np.isnan(both), over_another, both)
+    known = np.where(np.isnan(both), np.inf, both)
+    full = both.copy()
+    for a, b in np.argwhere(np.isnan(both)).tolist():
+        full[a, b] = (known[a] + known[b]).min()
+        if np.isinf(full[a, b]):
+            raise OptionError(
+                f"{path}: has no cost between {names[a]} and {names[b]}, and no other site links to both."
+            )
     np.fill_diagonal(full, within)
     if not (np.isfinite(full).all() and (full > 0).all() and (full == full.T).all()):
         raise OptionError(f"{path}: costs between sites must be positive and the same in both directions.")
@@ -114,13 +121,12 @@ def random_sites(nodes: NDArray[Any], n_sites: int, seed: int) -> NDArray[np.int
     return sites
 
 
-def cluster_costs(n_sites: int, inner: float, outer: float, spread: float, seed: int) -> NDArray[np.float64]:
-    """``inner`` within a cluster, ``outer`` between two, times a factor drawn from 1 - spread to 1 + spread."""
-    a, b = np.triu_indices(n_sites, 1)
-    table = np.full((n_sites, n_sites), inner)
+def cluster_costs(
+    a: NDArray[Any], b: NDArray[Any], inner: float, outer: float, spread: float, seed: int
+) -> NDArray[np.float64]:
+    """``inner`` within a cluster, ``outer`` between a < b, times a factor drawn from 1 - spread to 1 + spread."""
     drawn = 2 * uniforms(seed, BETWEEN, pair_numbers(a, b), 1)[:, 0] - 1
-    table[a, b] = table[b, a] = outer * (1 + spread * drawn)
-    return table
+    return np.where(a == b, inner, outer * (1 + spread * drawn))
 
 
 def pair_costs(numbers: NDArray[Any], low: float, high: float, seed: int) -> NDArray[np.float64]:

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from overlay_spark.algorithms.greedy import greedy
-from overlay_spark.cli import DONE, main
+from overlay_spark.cli import DONE, USAGE, main
 from overlay_spark.jobs import benchmark as module
 from overlay_spark.jobs import profile
 from overlay_spark.jobs.kernel_run import load, part_of, store
+from overlay_spark.options import DesignOptions, Options
 from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
 
 SMALL = module.Case(60, 110)
+SEED_3 = Options(design=DesignOptions(seed=3))
 NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 
 
@@ -25,7 +27,7 @@ def of(*cases):
 
 @NEEDS_COMPILER
 def test_benchmark__finds_the_yardstick_s_links():
-    (found,) = module.run_benchmark(of(SMALL), None, 3, print)
+    (found,) = module.run_benchmark(of(SMALL), None, SEED_3, print)
     assert found.ours[0].links.tolist() == found.yardstick.links.tolist()
     assert found.ours[0].links.tolist() == [list(pair) for pair in greedy(module.make_instance(SMALL, None, 3)).pairs()]
     assert (found.differing, len(found.programs)) == (0, 2)
@@ -36,7 +38,7 @@ def test_benchmark__finds_the_yardstick_s_links():
 def test_benchmark__without_a_compiler_says_so_and_shows_ours(monkeypatch):
     monkeypatch.setattr(module.shutil, "which", lambda name: None)
     said = []
-    (found,) = module.run_benchmark(of(SMALL), None, 3, said.append)
+    (found,) = module.run_benchmark(of(SMALL), None, SEED_3, said.append)
     assert any("g++ is not installed" in line for line in said)
     assert (found.yardstick, found.ratio) == (None, None)
     assert found.ours[0].seconds > 0
@@ -49,7 +51,14 @@ def test_benchmark__fails_where_the_yardstick_picks_other_links(tmp_path, monkey
     program.chmod(0o755)
     monkeypatch.setattr(module, "compile_yardstick", lambda *_: program)
     with pytest.raises(module.BenchmarkError, match=r"greedy and grmaw\.cpp pick different links"):
-        module.run_benchmark(of(SMALL), None, 3, print)
+        module.run_benchmark(of(SMALL), None, SEED_3, print)
+
+
+@pytest.mark.parametrize("command", [["benchmark", "greedy"], ["experiment", "000"]])
+def test_benchmark__refuses_a_file_without_coordinates(tmp_path, capsys, command):
+    (tmp_path / "regions.csv").write_text("r,a,b\na,0,7\nb,7,0\n")
+    assert main([*command, "--file", str(tmp_path / "regions.csv")]) == USAGE
+    assert "has costs between sites, and this needs coordinates" in capsys.readouterr().err
 
 
 def test_stored_instance__comes_back_as_it_was(tmp_path):

@@ -41,7 +41,7 @@ def test_settings__are_the_paper_s():
 @pytest.mark.parametrize("figure", ["4", "7", "8"])
 def test_measure__gives_every_metric_of_the_panels(figure):
     setting = module.Setting(figure, module.PLANS[figure].laws[0], 60, 1)
-    found = {metric: value for *_, metric, value in module.measure(setting, None)}
+    found = {metric: value for *_, metric, value in module.measure(setting, None, Options())}
     assert {metric for _, metrics in module.PLANS[figure].panels for metric in metrics} <= found.keys()
     instance, mean_cost = module.make_instance(setting, None)
     pairs = naive.allowed(instance)

@@ -72,13 +72,13 @@ def test_draws__fill_their_ranges():
 
 
 def test_cluster_costs__are_inner_within_and_spread_around_outer_between():
-    table = module.cluster_costs(30, inner=1.0, outer=50.0, spread=0.5, seed=2)
-    assert (np.diag(table) == 1.0).all()
-    assert (table == table.T).all()
-    between = table[np.triu_indices(30, 1)]
+    a, b = np.triu_indices(30, 1)
+    same = np.arange(30)
+    assert (module.cluster_costs(same, same, 1.0, 50.0, 0.5, seed=2) == 1.0).all()
+    between = module.cluster_costs(a, b, inner=1.0, outer=50.0, spread=0.5, seed=2)
     assert 25 < between.min() < 30
     assert 70 < between.max() < 75
-    assert (module.cluster_costs(5, 1.0, 50.0, 0.0, 2)[0, 1:] == 50.0).all()
+    assert (module.cluster_costs(a, b, 1.0, 50.0, 0.0, 2) == 50.0).all()
 
 
 def test_read_measured__takes_coordinates_with_and_without_height(tmp_path):
@@ -111,6 +111,7 @@ def test_read_measured__fills_empty_cells_of_a_table_over_one_other_site(tmp_pat
         ("node,x,height\n0,1,-1\n", "negative heights"),
         ("r,a,b\na,0,-1\nb,-1,0\n", "must be positive"),
         ("r,a,b\na,0,1\nb,2,0\n", "the same in both directions"),
+        ("r,a,b,c\na,0,,1\nb,,0,\nc,1,,0\n", "no cost between a and b, and no other site links to both"),
     ],
 )
 def test_read_measured__refuses_what_it_cannot_use(tmp_path, text, message):
@@ -120,3 +121,9 @@ def test_read_measured__refuses_what_it_cannot_use(tmp_path, text, message):
         module.read_measured(str(path), 1.0)
     with pytest.raises(OptionError, match="cannot be read"):
         module.read_measured(str(tmp_path / "none.csv"), 1.0)
+
+
+def test_read_measured__refuses_a_damaged_archive(tmp_path):
+    (tmp_path / "bad.csv.gz").write_bytes(gzip.compress(b"node,x\n0,1\n")[:12] + b"damaged")
+    with pytest.raises(OptionError, match="cannot be read"):
+        module.read_measured(str(tmp_path / "bad.csv.gz"), 1.0)
