@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-CHANGEABLE = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+CHANGEABLE = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.ansi.enabled": "true",
+}
 """Settings that a test may change, with the values every test starts from."""
 
 CASES = Path(__file__).parent / "cases"

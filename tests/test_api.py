@@ -100,6 +100,22 @@ def test_design__takes_either_orientation_and_whole_number_ids(spark):
     assert sorted_rows(overlay.links.select("src", "dst", "cost")) == [("1", "10", 1.0), ("10", "2", 1.0)]
 
 
+def test_design__does_not_depend_on_ansi_rules(spark):
+    """Clusters may have them off; then size(null) is -1, for one."""
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    overlay = design(problem(spark, TRIANGLE, COSTS, ["a", "b", "c", "idle"]))
+    assert links_in_order(overlay.links) == [("a", "b"), ("a", "c")]
+    nodes = [("a", None, [0.0]), ("b", None, None), ("c", None, None)]
+    given = OverlayProblem(
+        catalog.SUBSCRIPTIONS.rows(spark, TRIANGLE), CoordinateCosts(), catalog.NODES.rows(spark, nodes)
+    )
+    with pytest.raises(InputError) as refusal:
+        design(given)
+    assert [fault.split(" (first")[0] for fault in refusal.value.faults] == [
+        "Table 'nodes': column 'coordinates' has 2 rows that are null"
+    ]
+
+
 def test_design__orders_ids_by_their_bytes(spark):
     ids = ["Z", "a", "é", "\U0001f600", "ｱ"]  # by bytes; UTF-16 would put the emoji before the halfwidth letter
     expected = sorted(ids, key=str.encode)

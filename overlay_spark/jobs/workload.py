@@ -85,12 +85,16 @@ def run_workload(
 
 
 def write_tables(tables: dict[Table, DataFrame], output: Destination, run: Run, progress: Progress = silent) -> Inputs:
-    """Write a workload's tables; refuses to replace tables that no workload made."""
+    """Write a workload's tables; refuses to replace those no workload made, or to leave another's costs beside."""
     places = {table: output.table(table.name) for table in tables}
     spark = next(iter(tables.values())).sparkSession
     others = [str(p) for p in places.values() if delta.exists(spark, p) and _job(spark, p) not in OWN_JOBS]
     if others:
         raise InputError([f"{output} holds tables that no workload made ({', '.join(others)}). Give another --output."])
+    unused = [output.table(table.name) for table in (catalog.LINK_COSTS, catalog.SITE_COSTS) if table not in tables]
+    left = [str(place) for place in unused if delta.exists(spark, place)]
+    if left:
+        raise InputError([f"{output} holds costs of another workload ({', '.join(left)}). Give another --output."])
     for table, frame in tables.items():
         progress(f"write {table.name}")
         delta.overwrite(table, frame, places[table], run.metadata)

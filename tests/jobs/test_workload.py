@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from overlay_spark.cli import DONE, USAGE, main
+from overlay_spark.cli import DONE, REFUSED, USAGE, main
 from overlay_spark.jobs import workload as module
 from overlay_spark.options import Options, WorkloadOptions
 from overlay_spark.tables import catalog, delta
@@ -75,6 +75,19 @@ def test_workload__of_a_measured_set_can_be_designed_as_it_says(spark, tmp_path,
     run = delta.read(spark, Destination.parse(str(tmp_path / "made")).table("runs")).collect()[0]
     assert (run["job"], run["status"]) == ("workload", "done")
     assert json.loads(run["options"])["workload"]["nodes"] == 23
+
+
+@pytest.mark.spark
+def test_workload__leaves_no_costs_of_another_one_beside_its_tables(spark, tmp_path, capsys):
+    sizes = [part for name in SMALL for part in ("--set", f"workload.{name}={SMALL[name]}")]
+    out = str(tmp_path / "made")
+    assert main(["workload", *sizes, "--costs", "clusters", "--output", out]) == DONE
+    assert main(["workload", *sizes, "--costs", "plane", "--output", out]) == REFUSED
+    assert "holds costs of another workload" in capsys.readouterr().err
+    nodes = Destination.parse(out).table("nodes")
+    assert delta.latest_version(spark, nodes) == 0
+    assert main(["workload", *sizes, "--costs", "clusters", "--seed", "2", "--output", out]) == DONE
+    assert delta.latest_version(spark, nodes) == 1
 
 
 @pytest.mark.parametrize(
