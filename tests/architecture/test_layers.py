@@ -32,7 +32,8 @@ MAY_IMPORT = {
     "results": BASE | {"frames", "tables"},
     "api": BASE | PUBLIC | {"frames", "tables", "algorithms", "costs"},
     "jobs": BASE | PUBLIC | {"tables", "jobs", "workloads", "__init__"},
-    "cli": BASE | PUBLIC | {"tables", "jobs", "algorithms", "__init__"},
+    "cli": BASE | PUBLIC | {"tables", "jobs", "algorithms", "printing", "__init__"},
+    "printing": BASE | PUBLIC | {"tables", "jobs", "algorithms"},
     "__init__": BASE | PUBLIC,
 }
 """What each room may import of the package. ``costs`` names the array cost model, which kernels are typed by."""
@@ -55,6 +56,7 @@ THIRD_PARTY = {
     "api": {"pyspark"},
     "jobs": {"numpy", "pyarrow", "pyspark"},
     "cli": {"pyspark"},
+    "printing": set(),
     "__init__": set(),
 }
 ONLY_IN = {
