@@ -8,10 +8,12 @@ from overlay_spark.options import (
     ComponentOptions,
     CostOptions,
     DesignOptions,
-    GreedyOptions,
+    KernelOptions,
     MetricsOptions,
     Options,
     SessionOptions,
+    WorkloadOptions,
+    WorkspaceOptions,
 )
 
 
@@ -33,9 +35,9 @@ def test_load__reads_sections_and_keeps_the_other_defaults(tmp_path):
 
 def test_load__lets_overrides_win_over_the_file_and_later_ones_over_earlier(tmp_path):
     path = write(tmp_path, "[design]\nseed = 7\nalgorithm = 'trees'\n")
-    options = Options.load(path, ["design.seed=8", " design.seed = 9 ", "greedy.band=5"])
+    options = Options.load(path, ["design.seed=8", " design.seed = 9 ", "kernel.band=5"])
     assert options.design == DesignOptions(algorithm="trees", seed=9)
-    assert options.greedy.band == 5
+    assert options.kernel.band == 5
 
 
 @pytest.mark.parametrize(
@@ -44,8 +46,11 @@ def test_load__lets_overrides_win_over_the_file_and_later_ones_over_earlier(tmp_
         ("design.algorithm=GrMAW", "GrMAW"),
         ("design.algorithm='GrMAW'", "GrMAW"),
         ('design.algorithm="GrMAW"', "GrMAW"),
-        ("design.compare=trees", "trees"),
-        ("design.compare=a=b", "a=b"),
+        ("design.bound=primal_dual", "primal_dual"),
+        ("design.bound=a=b", "a=b"),
+        ("design.then=reverse_delete", ("reverse_delete",)),
+        ("design.then=['a', 'b']", ("a", "b")),
+        ("workspace.handover_rows=10", 10),
         ("costs.unit=1e-3", 0.001),
         ("session.brief=true", True),
         ("session.driver_memory=4g", "4g"),
@@ -69,8 +74,11 @@ def test_overrides__without_section_key_and_value_are_refused(override):
         ("desing.seed=1", "unknown section [desing]. Did you mean 'design'?"),
         ("design.sead=1", "unknown key design.sead. Did you mean 'seed'?"),
         ("design.seed.x=1", "unknown key design.seed.x. Did you mean 'seed'?"),
-        ("qqq.seed=1", "unknown section [qqq]. Known: components, costs, design, greedy, metrics, session, workload."),
-        ("design.qqq=1", "unknown key design.qqq. Known: algorithm, bound, compare, engine, seed, task_memory, then."),
+        (
+            "qqq.seed=1",
+            "unknown section [qqq]. Known: components, costs, design, kernel, metrics, session, workload, workspace.",
+        ),
+        ("design.qqq=1", "unknown key design.qqq. Known: algorithm, bound, engine, seed, task_memory, then."),
     ],
 )
 def test_unknown_names__are_refused_with_the_nearest_or_all_known_ones(override, hint):
@@ -85,7 +93,10 @@ def test_unknown_names__are_refused_with_the_nearest_or_all_known_ones(override,
         ("design", {"seed": 1.0}, "design.seed must be of type int, got 1.0."),
         ("design", {"seed": True}, "design.seed must be of type int, got True."),
         ("design", {"algorithm": 3}, "design.algorithm must be of type str, got 3."),
-        ("design", {"compare": 3}, "design.compare must be of type str or nothing, got 3."),
+        ("design", {"bound": 3}, "design.bound must be of type str or nothing, got 3."),
+        ("design", {"then": 3}, "design.then must be a list of names, got 3."),
+        ("design", {"then": ["a", 3]}, "design.then must be a list of names, got ['a', 3]."),
+        ("session", {"cores": 1.5}, "session.cores must be of type int or str, got 1.5."),
         ("costs", {"unit": "1"}, "costs.unit must be of type float, got '1'."),
         ("costs", {"unit": False}, "costs.unit must be of type float, got False."),
         ("session", {"brief": 1}, "session.brief must be of type bool, got 1."),
@@ -129,37 +140,42 @@ def test_load__refuses_a_file_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     "cls, values",
     [
-        (DesignOptions, {"engine": "gpu"}),
         (DesignOptions, {"seed": -1}),
         (DesignOptions, {"seed": 2**63}),
+        (DesignOptions, {"task_memory": "0g"}),
+        (DesignOptions, {"task_memory": "8 GB"}),
+        (WorkloadOptions, {"seed": -1}),
+        (WorkspaceOptions, {"handover_rows": 0}),
         (CostOptions, {"unit": 0.0}),
         (CostOptions, {"unit": -1.0}),
         (CostOptions, {"unit": float("nan")}),
         (CostOptions, {"unit": float("inf")}),
-        (GreedyOptions, {"band": -1}),
-        (ComponentOptions, {"engine": "spark"}),
+        (KernelOptions, {"band": -1}),
+        (ComponentOptions, {"method": "spark"}),
         (MetricsOptions, {"diameter_max_nodes": -1}),
         (SessionOptions, {"cores": "0"}),
         (SessionOptions, {"cores": "-2"}),
         (SessionOptions, {"cores": "many"}),
         (SessionOptions, {"cores": ""}),
+        (SessionOptions, {"cores": 0}),
+        (SessionOptions, {"driver_memory": "much"}),
     ],
 )
 def test_option_values__out_of_range_are_refused_by_name_with_what_was_found(cls, values):
     ((key, value),) = values.items()
-    with pytest.raises(OptionError, match=rf"\w+\.{key} must be .*got .*{re.escape(str(value))}"):
+    with pytest.raises(OptionError, match=rf"\w+\.{key} must (be|look like) .*got .*{re.escape(str(value))}"):
         cls(**values)
 
 
 def test_option_values__at_the_borders_are_taken():
     assert DesignOptions(seed=2**63 - 1).seed == 2**63 - 1
-    assert GreedyOptions(band=0).band == MetricsOptions(diameter_max_nodes=0).diameter_max_nodes == 0
+    assert KernelOptions(band=0).band == MetricsOptions(diameter_max_nodes=0).diameter_max_nodes == 0
     assert [SessionOptions(cores=cores).cores for cores in ("*", "1", "16")] == ["*", "1", "16"]
 
 
 def test_to_mapping__is_read_back_as_the_same_options():
     options = Options(
-        design=DesignOptions(algorithm="trees", engine="kernel", seed=3, compare="GM"),
+        design=DesignOptions(algorithm="trees", engine="kernel", seed=3, then=("reverse_delete",), bound="primal_dual"),
         costs=CostOptions(unit=0.25),
         session=SessionOptions(cores="2", brief=True, jars="here"),
     )
