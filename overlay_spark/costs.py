@@ -100,7 +100,7 @@ def cost_row(costs: Costs, u: int) -> NDArray[np.int64]:
 
 
 def to_units(cost: NDArray[np.float64], unit: float) -> NDArray[np.int64]:
-    """Costs in the user's unit as whole numbers; the same expression as :func:`overlay_spark.frames.costs.units`."""
+    """Costs in the user's unit as whole numbers; the same expression as :func:`overlay_spark.frames.pricing.units`."""
     return np.floor(cost / unit + 0.5).astype(np.int64)
 
 

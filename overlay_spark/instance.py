@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.costs import Costs, uniform
+
+if TYPE_CHECKING:
+    from overlay_spark.kernels.growing import Growing
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,12 @@ class Links:
     """A cost in units that no overlay can beat, where the algorithm proves one."""
     sum_of_trees: int | None = None
     """What the topics' trees cost when each is paid for by itself, where the algorithm builds trees."""
+
+    @classmethod
+    def from_picks(cls, rows: NDArray[np.int64], **told: Any) -> Links:
+        """From rows (src, dst, cost, contribution, ...) in pick order, as kernels give them."""
+        src, dst, cost, contribution = np.ascontiguousarray(rows[:, :4].T)
+        return cls(src.astype(np.int32), dst.astype(np.int32), cost, contribution.astype(np.int32), **told)
 
     def __len__(self) -> int:
         return len(self.src)
@@ -88,6 +97,29 @@ class Instance:
 
     def topics_of(self, node: int) -> NDArray[np.int32]:
         return self.topics[self.offsets[node] : self.offsets[node + 1]]
+
+    def growing(self, start: Links | None = None) -> Growing:
+        """The overlay that has the links of ``start`` and no others yet, in the form that kernels add links to."""
+        from overlay_spark.kernels.growing import new_growing, replay
+
+        state = new_growing(self.n_topics, self.offsets, self.topics)
+        if start is not None:
+            replay(state, start.src, start.dst)
+        return state
+
+    def contributions(self, links: Links, start: Links | None = None) -> NDArray[np.int32]:
+        """What each link joins when the links are added, in their order, to those of ``start``."""
+        from overlay_spark.kernels.growing import replay
+
+        return replay(self.growing(start), links.src, links.dst)
+
+    def links_between(self, src: NDArray[Any], dst: NDArray[Any]) -> Links:
+        """Pairs that may link (``src < dst``) as an overlay in this order, with their costs and contributions."""
+        from overlay_spark.kernels.growing import replay
+        from overlay_spark.kernels.link_costs import costs_of
+
+        src, dst = np.asarray(src, np.int32), np.asarray(dst, np.int32)
+        return Links(src, dst, costs_of(self.costs, src, dst), replay(self.growing(), src, dst))
 
     def component_labels(self, links: Links) -> NDArray[np.int64]:
         """The component of each subscription in its topic's sub-overlay, as the position of its first member."""

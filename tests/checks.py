@@ -68,26 +68,15 @@ def instance_of(wants: Iterable[Iterable[int]], n_topics: int, costs: Costs | No
     return Instance.from_pairs(len(rows), n_topics, nodes, topics, costs or matrix_costs(ones))
 
 
+def overlay_of(pairs: Iterable[naive.Pair]) -> Links:
+    """The given pairs as an overlay that is there already: nobody asks what it cost."""
+    src, dst = np.array(list(pairs), np.int32).reshape(-1, 2).T.copy()
+    return Links(src, dst, np.zeros(len(src), np.int64), np.zeros(len(src), np.int32))
+
+
 def links_of(instance: Instance, pairs: Iterable[naive.Pair]) -> Links:
     """The given pairs as an overlay, with their costs and contributions."""
     pairs, costs = list(pairs), naive.allowed(instance)
     src, dst = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
     cost = np.array([costs[pair] for pair in pairs], np.int64)
     return Links(src, dst, cost, np.array(naive.replay(instance, pairs), np.int32))
-
-
-def shapes(instance: Instance, links: Links, most_nodes: int = 1000) -> NDArray[np.int64]:
-    """What the kernel ``topic_shapes`` measures: (nodes, links, components, diameter, weighted diameter) a topic."""
-    from overlay_spark.kernels.components import connected_labels
-    from overlay_spark.kernels.diameters import topic_shapes
-
-    starts, edge_starts, edges = [0], [0], []
-    for nodes in naive.members(instance):
-        place = {v: starts[-1] + i for i, v in enumerate(nodes)}
-        rows = zip(links.src.tolist(), links.dst.tolist(), links.cost.tolist(), strict=True)
-        edges += [(place[u], place[v], cost) for u, v, cost in rows if u in place and v in place]
-        starts.append(starts[-1] + len(nodes))
-        edge_starts.append(len(edges))
-    left, right, costs = np.array(edges, np.int64).reshape(-1, 3).T.copy()
-    labels = connected_labels(starts[-1], left, right)
-    return topic_shapes(np.array(starts), np.array(edge_starts), left, right, costs, labels, most_nodes)

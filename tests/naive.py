@@ -80,9 +80,15 @@ def broken_topics(instance: Instance, links: Iterable[Pair]) -> list[int]:
 class Overlay:
     """An overlay that grows link by link; ``labels[t][v]`` names the component of node v in topic t."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, start: Iterable[Pair] = ()) -> None:
         self.wants = interests(instance)
         self.labels = [{v: v for v in nodes} for nodes in members(instance)]
+        for u, v in start:
+            self.add(u, v)
+
+    def apart(self) -> int:
+        """How many components there are still to join."""
+        return sum(len(set(label.values())) - 1 for label in self.labels if label)
 
     def joined(self, u: int, v: int) -> list[int]:
         """The topics whose components link (u, v) would join, ascending."""
@@ -96,24 +102,23 @@ class Overlay:
         return topics
 
 
-def replay(instance: Instance, links: Iterable[Pair]) -> list[int]:
-    """How many topics' components each link joins, the links being added in the given order."""
-    overlay = Overlay(instance)
+def replay(instance: Instance, links: Iterable[Pair], start: Iterable[Pair] = ()) -> list[int]:
+    """How many topics' components each link joins, the links being added to those of ``start`` in the given order."""
+    overlay = Overlay(instance, start)
     return [len(overlay.add(u, v)) for u, v in links]
 
 
-def greedy(instance: Instance) -> list[Pick]:
+def greedy(instance: Instance, start: Iterable[Pair] = ()) -> list[Pick]:
     """Rank every candidate anew at every step, and take the least (cost / contribution, src, dst)."""
-    return _greedy(instance, allowed(instance))
+    return _greedy(Overlay(instance, start), allowed(instance))
 
 
-def fewest_links(instance: Instance) -> list[Pick]:
+def fewest_links(instance: Instance, start: Iterable[Pair] = ()) -> list[Pick]:
     """Greedy with every cost 1."""
-    return _greedy(instance, dict.fromkeys(allowed(instance), 1))
+    return _greedy(Overlay(instance, start), dict.fromkeys(allowed(instance), 1))
 
 
-def _greedy(instance: Instance, costs: dict[Pair, int]) -> list[Pick]:
-    overlay = Overlay(instance)
+def _greedy(overlay: Overlay, costs: dict[Pair, int]) -> list[Pick]:
     picks: list[Pick] = []
     while True:
         joins = {pair: len(overlay.joined(*pair)) for pair in costs}
@@ -124,12 +129,12 @@ def _greedy(instance: Instance, costs: dict[Pair, int]) -> list[Pick]:
         picks.append((u, v, len(overlay.add(u, v))))
 
 
-def primal_dual(instance: Instance) -> tuple[list[Pick], Fraction]:
+def primal_dual(instance: Instance, start: Iterable[Pair] = ()) -> tuple[list[Pick], Fraction]:
     """Alg. 4 of paper 000 by the letter, in exact arithmetic: one dual variable is raised a step. Also its value."""
     costs = allowed(instance)
     slack = {pair: Fraction(cost) for pair, cost in costs.items()}
-    overlay = Overlay(instance)
-    remaining = sum(len(label) - 1 for label in overlay.labels if label)
+    overlay = Overlay(instance, start)
+    remaining = overlay.apart()
     picks: list[Pick] = []
     clock = value = Fraction(0)
     while True:
@@ -148,23 +153,22 @@ def primal_dual(instance: Instance) -> tuple[list[Pick], Fraction]:
         remaining -= picks[-1][2]
 
 
-def reverse_delete(instance: Instance, links: Sequence[Pair]) -> list[Pair]:
-    """Drop links, the last first, whenever every topic stays as connected as it was."""
-    kept, wanted = list(links), topic_components(instance, links)
+def reverse_delete(instance: Instance, links: Sequence[Pair], start: Sequence[Pair] = ()) -> list[Pair]:
+    """Drop links, the last first, whenever every topic stays as connected as it was; those of ``start`` stay."""
+    kept, wanted = list(links), topic_components(instance, [*start, *links])
     for pair in reversed(links):
         fewer = [other for other in kept if other != pair]
-        if topic_components(instance, fewer) == wanted:
+        if topic_components(instance, [*start, *fewer]) == wanted:
             kept = fewer
     return kept
 
 
-def trees(instance: Instance) -> list[Pair]:
+def trees(instance: Instance, start: Iterable[Pair] = ()) -> list[Pair]:
     """Kruskal's tree of each topic under (cost, src, dst), topic by topic; a link where it first occurs."""
     costs = allowed(instance)
     by_cost = sorted(costs, key=lambda pair: (costs[pair], pair))
     first: dict[Pair, None] = {}
-    for nodes in members(instance):
-        label = {v: v for v in nodes}
+    for label in topic_components(instance, start):
         for u, v in by_cost:
             if u in label and v in label and label[u] != label[v]:
                 kept, gone = label[u], label[v]
@@ -173,14 +177,17 @@ def trees(instance: Instance) -> list[Pair]:
     return list(first)
 
 
-def optimum(instance: Instance) -> int:
-    """The least cost of links that connect all that the allowed pairs can connect; for some five nodes."""
+def optimum(instance: Instance, start: Sequence[Pair] = ()) -> int:
+    """The least cost of links that, with those of ``start``, connect all that the allowed pairs can connect.
+
+    For some five nodes.
+    """
     costs = allowed(instance)
     pairs = list(costs)
     groups = {frozenset(nodes) for nodes in members(instance)}  # topics with the same nodes ask for the same
 
     def parts(links: Iterable[Pair]) -> list[dict[int, int]]:
-        links = list(links)
+        links = [*start, *links]
         return [components(nodes, links) for nodes in groups]
 
     wanted = parts(pairs)

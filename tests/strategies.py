@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from overlay_spark.costs import MAX_UNITS, Costs, listed_costs, point_costs, site_costs
 from overlay_spark.instance import Instance
+from tests import naive
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 """Whether the kernels are machine code: plain ones are a hundred times slower, and get fewer and smaller examples."""
@@ -62,6 +63,17 @@ def instances(
         n_sites = draw(st.integers(1, n_nodes)) if n_nodes else 0
         costs = _by_site(rng, n_nodes, n_sites, low, high)
     return Instance.from_pairs(n_nodes, n_topics, nodes[order], topics[order], costs)
+
+
+@st.composite
+def overlays(
+    draw: st.DrawFn, max_nodes: int = 8, max_topics: int = 200, any_pair: bool = False
+) -> tuple[Instance, list[naive.Pair]]:
+    """A problem, and some of its allowed pairs in any order as an overlay; ``any_pair``: of all pairs there are."""
+    instance = draw(instances(max_nodes=max_nodes, max_topics=max_topics))
+    pairs = list(combinations(range(instance.n_nodes), 2) if any_pair else naive.allowed(instance))
+    np.random.default_rng(draw(SEEDS)).shuffle(pairs)
+    return instance, [(int(u), int(v)) for u, v in pairs[: draw(st.integers(0, len(pairs)))]]
 
 
 def _mostly_large(most: int) -> st.SearchStrategy[int]:

@@ -1,18 +1,9 @@
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from overlay_spark.instance import Instance, Links
 from tests import checks, naive
-from tests.strategies import SEEDS, instances
-
-
-@st.composite
-def overlays(draw):
-    """A problem, and some of its allowed pairs as an overlay."""
-    instance = draw(instances(max_nodes=8))
-    pairs = draw(st.permutations(list(naive.allowed(instance))))
-    return instance, checks.links_of(instance, pairs[: draw(st.integers(0, len(pairs)))])
+from tests.strategies import SEEDS, instances, overlays
 
 
 @given(instances(), SEEDS)
@@ -43,7 +34,7 @@ def test_topic_sizes__count_the_nodes_of_each_topic(instance):
 
 @given(overlays())
 def test_component_labels__are_the_position_of_each_components_first_member(overlay):
-    instance, links = overlay
+    instance, links = overlay[0], checks.links_of(*overlay)
     by_topic = naive.topic_components(instance, links.pairs())
     labels = instance.component_labels(links)
     for position, (v, t) in enumerate(zip(instance.nodes.tolist(), instance.topics.tolist(), strict=True)):
@@ -53,7 +44,7 @@ def test_component_labels__are_the_position_of_each_components_first_member(over
 
 @given(overlays())
 def test_broken_topics__are_those_of_the_naive_search(overlay):
-    instance, links = overlay
+    instance, links = overlay[0], checks.links_of(*overlay)
     broken = instance.broken_topics(links)
     assert broken.tolist() == naive.broken_topics(instance, links.pairs())
     assert broken.dtype == np.int32
@@ -84,3 +75,37 @@ def test_links__know_their_length_pairs_and_total_cost():
     assert type(links.total_cost) is int
     assert checks.picks(links.take(np.array([1, 0]))) == [(1, 3, 1), (0, 2, 3)]
     assert links.take(np.array([1])).cost.tolist() == [1]
+
+
+def test_from_picks__makes_columns_of_rows_and_keeps_what_else_is_told():
+    rows = np.array([[0, 2, 2**40, 3, 9], [1, 3, 1, 1, 8]])
+    links = Links.from_picks(rows, lower_bound=2.5)
+    assert checks.picks(links) == [(0, 2, 3), (1, 3, 1)]
+    assert links.cost.tolist() == [2**40, 1]
+    assert (links.lower_bound, links.sum_of_trees) == (2.5, None)
+    assert [column.dtype for column in (links.src, links.dst, links.cost, links.contribution)] == [
+        np.int32,
+        np.int32,
+        np.int64,
+        np.int32,
+    ]
+    assert all(column.flags.c_contiguous for column in (links.src, links.dst, links.cost, links.contribution))
+
+
+@given(overlays(any_pair=True), SEEDS)
+def test_contributions__are_those_of_a_replay_after_the_start(overlay, seed):
+    instance, pairs = overlay
+    links = [pairs[i] for i in np.random.default_rng(seed).permutation(len(pairs))[:5]]
+    found = instance.contributions(checks.overlay_of(links), checks.overlay_of(pairs[:3]))
+    assert found.tolist() == naive.replay(instance, links, pairs[:3])
+
+
+@given(overlays())
+def test_topic_shapes__count_nodes_links_and_components(overlay):
+    instance, pairs = overlay
+    members = naive.members(instance)
+    expected = [
+        [len(nodes), sum(u in nodes and v in nodes for u, v in pairs), len(set(label.values()))]
+        for nodes, label in zip(members, naive.topic_components(instance, pairs), strict=True)
+    ]
+    assert instance.topic_shapes(checks.links_of(instance, pairs))[:, :3].tolist() == expected

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
 from overlay_spark.instance import Instance, Links
-from overlay_spark.options import GreedyOptions
+from overlay_spark.options import KernelOptions
 
 
-def greedy(instance: Instance, options: GreedyOptions = GreedyOptions()) -> Links:
+def greedy(instance: Instance, options: KernelOptions = KernelOptions(), start: Links | None = None) -> Links:
     """Choose the link that costs least per topic it joins, again and again, until every topic is connected.
 
     Guarantee   cost <= H(g) * optimum, g = the most topics two nodes share [2].
-    Work        every candidate is ranked once by bitset, and again only when its turn comes (kernels/greedy.py).
+    Start       links of ``start`` are there already: they cost nothing, are not given back, and the guarantee is one
+                on the cost of what must be added.
+    Work        every candidate is ranked once by bitset, and again only when its turn comes (kernels/selection.py).
     Ties        rank is (cost / contribution, src, dst).
     Deviates    000 re-evaluates every link at every step; lazy evaluation picks the same links.
     References  [1] Chen, Tock, Jacobsen, Vitenberg 2015.  [2] Wolsey 1982.
     """
-    from overlay_spark.kernels.components import new_growing
     from overlay_spark.kernels.greedy import select_links
+    from overlay_spark.kernels.selection import COST_PER_TOPIC
 
-    state = new_growing(instance.n_topics, instance.offsets, instance.topics)
-    found = select_links(state, instance.costs, True, options.band)
-    return Links(
-        found.src.astype(np.int32),
-        found.dst.astype(np.int32),
-        found.cost,
-        found.contribution.astype(np.int32),
-    )
+    found = select_links(instance.growing(start), instance.costs, COST_PER_TOPIC, options.band)
+    return Links.from_picks(found.rows)
 
 
-def fewest_links(instance: Instance, options: GreedyOptions = GreedyOptions()) -> Links:
+def fewest_links(instance: Instance, options: KernelOptions = KernelOptions(), start: Links | None = None) -> Links:
     """Greedy with all costs 1 (GM): few links, whatever they cost. The links come back with their real costs.
 
     Guarantee   number of links <= H(g) * the least number, g = the most topics two nodes share.
+    Start       as :func:`greedy`.
     Work, ties  as :func:`greedy`; rank is (1 / contribution, src, dst).
     References  Chockler, Melamed, Tock, Vitenberg 2007.
     """
     from overlay_spark.kernels.link_costs import costs_of
 
-    links = greedy(instance.with_unit_costs(), options)
-    return Links(links.src, links.dst, costs_of(instance.costs, links.src, links.dst), links.contribution)
+    links = greedy(instance.with_unit_costs(), options, start)
+    return replace(links, cost=costs_of(instance.costs, links.src, links.dst))

@@ -1,13 +1,12 @@
-"""Every algorithm by name: ours, and the papers' in any case."""
+"""Every algorithm, every step that may follow one and every bound, by name: ours, and the papers' in any case."""
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from overlay_spark.algorithms.greedy import fewest_links, greedy
 from overlay_spark.algorithms.primal_dual import primal_dual
@@ -16,84 +15,177 @@ from overlay_spark.algorithms.trees import trees
 from overlay_spark.errors import OptionError
 from overlay_spark.instance import Instance, Links
 from overlay_spark.options import Options
+from overlay_spark.options.checks import nearest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Algorithm:
-    """One algorithm: its names, what it minimises within what factor, and which options it takes."""
+    """One algorithm: its names, what it minimises within what factor, and the section of its options."""
 
     name: str
     paper_name: str
     minimises: str
     guarantee: str
-    function: Callable[[Instance, Any], Links]
+    function: Callable[[Instance, Any, Links | None], Links]
+    """From a problem, the options of ``section`` and links that are there already: the links to add."""
     section: str
+    proves: str | None = None
+    """The bound it proves beside its links, by name."""
+    unit_costs: bool = False
+    """Whether all links count alike, so that many candidates have the same rank."""
 
-    @property
-    def options(self) -> str:
-        """The options it takes, as section.key."""
-        section = {f.name: f for f in dataclasses.fields(Options)}[self.section]
-        keys = dataclasses.fields(typing.cast(type[Any], section.default_factory))
-        return ", ".join(f"{self.section}.{key.name}" for key in keys)
+    def __call__(self, instance: Instance, options: Options, start: Links | None = None) -> Links:
+        return self.function(instance, getattr(options, self.section), start)
 
-    def __call__(self, instance: Instance, options: Options) -> Links:
-        return self.function(instance, getattr(options, self.section))
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What may be done to an overlay once an algorithm has computed it."""
+
+    name: str
+    does: str
+    function: Callable[[Instance, Links, Any, int], Links]
+    """From a problem, its overlay, the options of ``section`` (all of them where it has none) and a seed."""
+    section: str | None = None
+    stage: str | None = None
+    """The stage of links it adds; None where it adds none."""
+
+    def __call__(self, instance: Instance, links: Links, options: Options) -> Links:
+        chosen = options if self.section is None else getattr(options, self.section)
+        return self.function(instance, links, chosen, options.design.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """A way to compute a cost that no overlay can beat."""
+
+    name: str
+    says: str
+    algorithm: str
+    """The algorithm that proves it."""
 
 
 ALGORITHMS = (
     Algorithm(
-        "greedy",
-        "GrMAW",
-        "cost of the links",
-        "H(g) x optimum, g = the most topics two nodes share",
-        greedy,
-        "greedy",
-    ),
-    Algorithm("fewest_links", "GM", "number of links", "H(g) x the least number of links", fewest_links, "greedy"),
-    Algorithm("trees", "TrMAW", "cost of each topic's own tree", "(number of topics) x optimum", trees, "greedy"),
-    Algorithm(
-        "primal_dual",
-        "PdMAW",
-        "cost of the links",
-        "a factor of the instance (000 Lemma 8); proves a lower bound",
-        primal_dual,
-        "greedy",
+        name="greedy",
+        paper_name="GrMAW",
+        minimises="cost of the links",
+        guarantee="H(g) x optimum, g = the most topics two nodes share",
+        function=greedy,
+        section="kernel",
     ),
     Algorithm(
-        "primal_dual_reverse_delete",
-        "PdrdMAW",
-        "cost of the links",
-        "a factor of the instance (000 Lemma 9); no link can go; proves a lower bound",
-        primal_dual_reverse_delete,
-        "greedy",
+        name="fewest_links",
+        paper_name="GM",
+        minimises="number of links",
+        guarantee="H(g) x the least number of links",
+        function=fewest_links,
+        section="kernel",
+        unit_costs=True,
+    ),
+    Algorithm(
+        name="trees",
+        paper_name="TrMAW",
+        minimises="cost of each topic's own tree",
+        guarantee="(number of topics) x optimum",
+        function=trees,
+        section="kernel",
+    ),
+    Algorithm(
+        name="primal_dual",
+        paper_name="PdMAW",
+        minimises="cost of the links",
+        guarantee="a factor of the instance (000 Lemma 8); proves a lower bound",
+        function=primal_dual,
+        section="kernel",
+        proves="primal_dual",
+    ),
+    Algorithm(
+        name="primal_dual_reverse_delete",
+        paper_name="PdrdMAW",
+        minimises="cost of the links",
+        guarantee="a factor of the instance (000 Lemma 9); no link can go; proves a lower bound",
+        function=primal_dual_reverse_delete,
+        section="kernel",
+        proves="primal_dual",
     ),
 )
 
-THEN: dict[str, Callable[[Instance, Links], Links]] = {"reverse_delete": reverse_delete}
-"""What may be done to an overlay once an algorithm has computed it."""
+STEPS = (
+    Step(
+        name="reverse_delete",
+        does="takes links away that no topic needs, the newest first",
+        function=reverse_delete,
+    ),
+)
+
+BOUNDS = (Bound(name="primal_dual", says="dual value of primal_dual", algorithm="primal_dual"),)
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
 
 
 def find(name: str) -> Algorithm:
     """The algorithm of this name; an unknown name is refused with the nearest known one."""
-    wanted = name.lower()
-    by_name = {n.lower(): a for a in ALGORITHMS for n in (a.name, a.paper_name)}
-    if wanted in by_name:
-        return by_name[wanted]
-    close = difflib.get_close_matches(wanted, by_name, n=1, cutoff=0.5)
-    hint = f"Did you mean {by_name[close[0]].name!r}?" if close else f"Known: {', '.join(a.name for a in ALGORITHMS)}."
-    raise OptionError(f"There is no algorithm {name!r}. {hint}")
+    return _find("algorithm", name, {n: a for a in ALGORITHMS for n in (a.name, a.paper_name)})
 
 
-def solve(instance: Instance, options: Options) -> Links:
-    """The overlay that ``options.design`` asks for: its algorithm, then what is to be done after."""
-    links = find(options.design.algorithm)(instance, options)
+def find_step(name: str) -> Step:
+    """The step of this name."""
+    return _find("step", name, {step.name: step for step in STEPS})
+
+
+def find_bound(name: str) -> Bound:
+    """The bound of this name."""
+    return _find("bound", name, {bound.name: bound for bound in BOUNDS})
+
+
+def _find(kind: str, name: str, known: dict[str, T]) -> T:
+    by_name = {n.lower(): found for n, found in known.items()}
+    if name.lower() not in by_name:
+        raise OptionError(f"There is no {kind} {name!r}.{nearest(name.lower(), by_name)}")
+    return by_name[name.lower()]
+
+
+def require_known(options: Options) -> None:
+    """Refuse names in the options that nobody knows, before anything is read."""
+    find(options.design.algorithm)
     for step in options.design.then:
-        links = THEN[step](instance, links)
-    return links
+        find_step(step)
+    if options.design.bound is not None:
+        find_bound(options.design.bound)
 
 
-def as_markdown() -> str:
+def option_names(section: str | None) -> str:
+    """The options of a section, as section.key."""
+    if section is None:
+        return ""
+    field = {f.name: f for f in dataclasses.fields(Options)}[section]
+    keys = dataclasses.fields(typing.cast(type[Any], field.default_factory))
+    return ", ".join(f"{section}.{key.name}" for key in keys)
+
+
+def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    first, *others = ("| " + " | ".join(line) + " |" for line in (header, *rows))
+    return "\n".join((first, "|" + "---|" * len(header), *others))
+
+
+def algorithms_as_markdown() -> str:
     """The table of algorithms, as the README shows it."""
-    lines = ["| name | in the papers | minimises | guarantee | options |", "|---|---|---|---|---|"]
-    lines += [f"| {a.name} | {a.paper_name} | {a.minimises} | {a.guarantee} | {a.options} |" for a in ALGORITHMS]
-    return "\n".join(lines)
+    return _markdown(
+        ("name", "in the papers", "minimises", "guarantee", "options"),
+        [(a.name, a.paper_name, a.minimises, a.guarantee, option_names(a.section)) for a in ALGORITHMS],
+    )
+
+
+def steps_as_markdown() -> str:
+    """The table of steps, as the README shows it."""
+    return _markdown(
+        ("step", "what it does", "stage of links it adds", "options"),
+        [(s.name, s.does, s.stage or "-", option_names(s.section)) for s in STEPS],
+    )

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from overlay_spark.algorithms.primal_dual import primal_dual
 from overlay_spark.instance import Instance, Links
-from overlay_spark.options import GreedyOptions
+from overlay_spark.options import KernelOptions
 
 
-def reverse_delete(instance: Instance, links: Links) -> Links:
+def reverse_delete(
+    instance: Instance, links: Links, options: object = None, seed: int = 0, start: Links | None = None
+) -> Links:
     """Go through the links from the last picked to the first; drop each that no topic needs.
 
     Guarantee   the overlay stays as connected as it was, and no link of the result can go; the cost only falls.
+    Start       links of ``start`` are there as well, and stay whether needed or not.
     Work        for a link, a search from both its ends in each topic they share; it ends where the sides meet.
     Order       links keep their order; contributions are those of a replay in it.
     Deviates    000 checks the whole overlay for every link; only topics that both ends share can break.
     References  Chen, Tock, Jacobsen, Vitenberg 2015.
     """
-    from overlay_spark.kernels.components import new_growing, replay_contributions
     from overlay_spark.kernels.reverse_delete import needed_links
 
-    kept = links.take(needed_links(instance.offsets, instance.topics, links.src, links.dst))
-    fresh = new_growing(instance.n_topics, instance.offsets, instance.topics)
-    return replace(kept, contribution=replay_contributions(fresh, kept.src, kept.dst))
+    src, dst, fixed = links.src, links.dst, 0
+    if start is not None:
+        src, dst, fixed = np.concatenate([start.src, src]), np.concatenate([start.dst, dst]), len(start)
+    kept = links.take(needed_links(instance.offsets, instance.topics, src, dst, fixed)[fixed:])
+    return replace(kept, contribution=instance.contributions(kept, start))
 
 
-def primal_dual_reverse_delete(instance: Instance, options: GreedyOptions = GreedyOptions()) -> Links:
+def primal_dual_reverse_delete(
+    instance: Instance, options: KernelOptions = KernelOptions(), start: Links | None = None
+) -> Links:
     """Primal-dual, then reverse delete (PdrdMAW).
 
     Guarantee   as :func:`primal_dual`, by a factor that is never larger (000 Lemma 9); gives back the same lower bound.
+    Start       as :func:`primal_dual`; links of ``start`` are never taken away.
     """
-    return reverse_delete(instance, primal_dual(instance, options))
+    return reverse_delete(instance, primal_dual(instance, options, start), start=start)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from overlay_spark.instance import Instance, Links
-from overlay_spark.options import GreedyOptions
+from overlay_spark.options import KernelOptions
 
 
-def trees(instance: Instance, options: GreedyOptions = GreedyOptions()) -> Links:
+def trees(instance: Instance, options: KernelOptions = KernelOptions(), start: Links | None = None) -> Links:
     """Connect every topic by its own minimum spanning tree; a link that several trees use is kept once.
 
     Guarantee   cost <= (number of topics) * optimum.
+    Start       links of ``start`` are there already: every topic's tree grows from them, they cost nothing and are not
+                given back.
     Work        Kruskal for all topics at once: links by rising cost, each taken if it joins some topic's components.
     Ties        trees by the strict order (cost, src, dst), hence unique. Pick order: topics ascending, Kruskal's order
                 inside, a link where it first occurs; the contribution is that of a replay in this order.
@@ -19,13 +23,10 @@ def trees(instance: Instance, options: GreedyOptions = GreedyOptions()) -> Links
     Told        what the trees cost when each topic pays for its own: the sum of trees.
     References  Chen, Tock, Jacobsen, Vitenberg 2015.
     """
-    from overlay_spark.kernels.components import new_growing, replay_contributions
     from overlay_spark.kernels.greedy import select_links
+    from overlay_spark.kernels.selection import COST
 
-    state = new_growing(instance.n_topics, instance.offsets, instance.topics)
-    found = select_links(state, instance.costs, False, options.band)
-    order = np.argsort(found.lowest_topic, kind="stable")
-    src, dst = found.src[order].astype(np.int32), found.dst[order].astype(np.int32)
-    fresh = new_growing(instance.n_topics, instance.offsets, instance.topics)
-    each_tree = int((found.cost * found.contribution).sum())
-    return Links(src, dst, found.cost[order], replay_contributions(fresh, src, dst), sum_of_trees=each_tree)
+    rows = select_links(instance.growing(start), instance.costs, COST, options.band).rows
+    _, _, cost, joins, lowest_topic = rows.T
+    links = Links.from_picks(rows[np.argsort(lowest_topic, kind="stable")], sum_of_trees=int((cost * joins).sum()))
+    return replace(links, contribution=instance.contributions(links, start))

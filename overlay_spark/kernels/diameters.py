@@ -11,32 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.kernels._jit import kernel
-from overlay_spark.kernels.heaps import pop_least
-
-
-@kernel
-def neighbour_rows(
-    n: int, left: NDArray[np.int64], right: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Both directions of every edge as compressed sparse rows: (offsets, neighbours, lengths)."""
-    offsets = np.zeros(n + 1, np.int64)
-    for i in range(len(left)):
-        offsets[left[i] + 1] += 1
-        offsets[right[i] + 1] += 1
-    for v in range(n):
-        offsets[v + 1] += offsets[v]
-    cursor = offsets[:-1].copy()
-    neighbours, out = np.empty(offsets[n], np.int64), np.empty(offsets[n], np.int64)
-    for i in range(len(left)):
-        for a, b in ((left[i], right[i]), (right[i], left[i])):
-            neighbours[cursor[a]], out[cursor[a]] = b, lengths[i]
-            cursor[a] += 1
-    return offsets, neighbours, out
+from overlay_spark.kernels.components import neighbour_rows
+from overlay_spark.kernels.heaps import pop_least, push
 
 
 @kernel
 def distances(
-    offsets: NDArray[np.int64], neighbours: NDArray[np.int64], lengths: NDArray[np.int64], source: int
+    offsets: NDArray[np.int64], neighbours: NDArray[np.int32], lengths: NDArray[np.int64], source: int
 ) -> NDArray[np.int64]:
     """The length of a shortest path from the source to every node, -1 where there is none (Dijkstra)."""
     n = len(offsets) - 1
@@ -52,26 +33,12 @@ def distances(
         found[u] = length
         for i in range(offsets[u], offsets[u + 1]):
             if found[neighbours[i]] < 0:
-                keys[size], nodes[size] = float(length + lengths[i]), neighbours[i]
-                size += 1
-                _sift_up(keys, nodes, size - 1)
+                size = push(keys, nodes, size, float(length + lengths[i]), neighbours[i])
     return found
 
 
 @kernel
-def _sift_up(keys: NDArray[np.float64], nodes: NDArray[np.int64], at: int) -> None:
-    key, node = keys[at], nodes[at]
-    while at:
-        parent = (at - 1) // 2
-        if keys[parent] < key or (keys[parent] == key and nodes[parent] <= node):
-            break
-        keys[at], nodes[at] = keys[parent], nodes[parent]
-        at = parent
-    keys[at], nodes[at] = key, node
-
-
-@kernel
-def diameter(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], lengths: NDArray[np.int64]) -> int:
+def diameter(offsets: NDArray[np.int64], neighbours: NDArray[np.int32], lengths: NDArray[np.int64]) -> int:
     """The greatest distance between two nodes of a connected graph."""
     n = len(offsets) - 1
     if n < 2:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.kernels._jit import kernel
+from overlay_spark.kernels._jit import leaf
 
 
-@kernel
+@leaf
 def sift_down(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int, at: int) -> None:
     """Let the pair at ``at`` sink to its place among the first ``n``."""
     rank, code = ranks[at], codes[at]
@@ -28,14 +28,14 @@ def sift_down(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int, at: 
     ranks[at], codes[at] = rank, code
 
 
-@kernel
+@leaf
 def heapify(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int) -> None:
     """Make a heap of the first ``n`` pairs."""
     for at in range(n // 2 - 1, -1, -1):
         sift_down(ranks, codes, n, at)
 
 
-@kernel
+@leaf
 def push(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int, rank: float, code: int) -> int:
     """Add a pair to a heap of ``n``, for which there must be room; give back how many there are now."""
     at = n
@@ -49,7 +49,7 @@ def push(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int, rank: flo
     return n + 1
 
 
-@kernel
+@leaf
 def pop_least(ranks: NDArray[np.float64], codes: NDArray[np.int64], n: int) -> int:
     """Move the least of the first ``n`` pairs behind the others; give back how many those are."""
     n -= 1

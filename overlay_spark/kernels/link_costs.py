@@ -26,7 +26,7 @@ def candidate(costs: Costs, n_nodes: int, code: int) -> tuple[int, int, int]:
 def cost_between(costs: Costs, u: int, v: int) -> int:
     """The cost of a link that needs no list: every pair may link.
 
-    By distance, each step is the one of :func:`overlay_spark.frames.costs.distance_units`, in the same order.
+    By distance, each step is the one of :func:`overlay_spark.frames.pricing.distance_units`, in the same order.
     """
     if costs.kind == SITES:
         return costs.table[costs.sites[u], costs.sites[v]]

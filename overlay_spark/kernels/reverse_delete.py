@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.kernels._jit import kernel
-from overlay_spark.kernels.components import shared_counts, shared_positions
+from overlay_spark.kernels.components import neighbour_rows, shared_counts, shared_positions
 
 
 class _Graph(NamedTuple):
@@ -33,19 +33,21 @@ class _Search(NamedTuple):
 
 @kernel
 def needed_links(
-    offsets: NDArray[np.int64], topics: NDArray[np.int32], src: NDArray[np.int32], dst: NDArray[np.int32]
+    offsets: NDArray[np.int64], topics: NDArray[np.int32], src: NDArray[np.int32], dst: NDArray[np.int32], fixed: int
 ) -> NDArray[np.bool_]:
-    """Whether each link stays when links are tried from the last to the first.
+    """Whether each link stays when links are tried from the last to the first; the ``fixed`` first ones are not tried.
 
     A link goes if in every topic its ends share they stay connected without it: no other pair can be affected.
     """
     left, right = shared_positions(offsets, topics, src, dst)
     counts = shared_counts(offsets, topics, src, dst)
     ends = np.cumsum(counts)
-    graph = _graph(len(topics), left, right, counts)
+    via = np.repeat(np.arange(len(counts)).astype(np.int32), counts)
+    starts, neighbour, via = neighbour_rows(len(topics), left, right, via)
+    graph = _Graph(starts, neighbour, via, np.ones(len(counts), np.bool_))
     search = _Search(np.zeros(len(topics), np.int32), np.empty(len(topics), np.int32), np.empty(len(topics), np.int32))
     searches = 0
-    for link in range(len(src) - 1, -1, -1):
+    for link in range(len(src) - 1, fixed - 1, -1):
         graph.alive[link] = False
         for edge in range(ends[link] - counts[link], ends[link]):
             searches += 1
@@ -56,27 +58,6 @@ def needed_links(
                 graph.alive[link] = True
                 break
     return graph.alive
-
-
-@kernel
-def _graph(n: int, left: NDArray[np.int64], right: NDArray[np.int64], counts: NDArray[np.int32]) -> _Graph:
-    starts = np.zeros(n + 1, np.int64)
-    for i in range(len(left)):
-        starts[left[i] + 1] += 1
-        starts[right[i] + 1] += 1
-    starts = np.cumsum(starts)
-    at = starts[:-1].copy()
-    neighbour, via = np.empty(2 * len(left), np.int32), np.empty(2 * len(left), np.int32)
-    i = 0
-    for link in range(len(counts)):
-        for _ in range(counts[link]):
-            a, b = left[i], right[i]
-            neighbour[at[a]], via[at[a]] = b, link
-            neighbour[at[b]], via[at[b]] = a, link
-            at[a] += 1
-            at[b] += 1
-            i += 1
-    return _Graph(starts, neighbour, via, np.ones(len(counts), np.bool_))
 
 
 @kernel

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.costs import MAX_UNITS
-from overlay_spark.kernels._jit import kernel
+from overlay_spark.kernels._jit import kernel, leaf
 
 BIN_SHIFT = 43
 """Bits of a rank's binary form below its bin: 2^9 bins for every doubling of the rank."""
-
 
 BANDS = 20
 LEAST_BAND = 1 << 16
@@ -20,7 +19,10 @@ LEAST_BAND = 1 << 16
 
 
 class Waiting(NamedTuple):
-    """Candidates moved to later bins: chains in a pool, one chain a bin, one of free places."""
+    """Candidates moved to later bins: chains in a pool, one chain a bin, one of places that are free again.
+
+    ``free``: the first place of that chain, or -1, and how many places were ever used.
+    """
 
     head: NDArray[np.int64]
     code: NDArray[np.int64]
@@ -29,34 +31,28 @@ class Waiting(NamedTuple):
 
 
 @kernel
-def nobody_waits(end: int) -> Waiting:
-    """No candidate waits in any of the bins before ``end``."""
-    waiting = Waiting(np.full(end, -1, np.int64), np.empty(64, np.int64), np.arange(1, 65), np.zeros(1, np.int64))
-    waiting.next[-1] = -1
-    return waiting
+def nobody_waits(end: int, room: int) -> Waiting:
+    """No candidate waits in any of the bins before ``end``; at most ``room`` will at the same time."""
+    return Waiting(np.full(end, -1, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.array([-1, 0]))
 
 
-@kernel
-def wait(waiting: Waiting, b: int, end: int, code: int) -> Waiting:
+@leaf
+def wait(waiting: Waiting, b: int, end: int, code: int) -> None:
     """Let a candidate wait in bin b; beyond the band it is dropped, because the next band finds it again."""
     if b >= end:
-        return waiting
+        return
     place = waiting.free[0]
     if place < 0:
-        n = len(waiting.code)
-        waiting = Waiting(waiting.head, longer(waiting.code), longer(waiting.next), waiting.free)
-        for i in range(n, 2 * n):
-            waiting.next[i] = i + 1
-        waiting.next[2 * n - 1] = -1
-        place = n
-    waiting.free[0] = waiting.next[place]
+        place = waiting.free[1]
+        waiting.free[1] += 1
+    else:
+        waiting.free[0] = waiting.next[place]
     waiting.code[place] = code
     waiting.next[place] = waiting.head[b]
     waiting.head[b] = place
-    return waiting
 
 
-@kernel
+@leaf
 def leave(waiting: Waiting, place: int) -> int:
     """Give the place of a candidate that no longer waits to others; the place of the next one in its bin, or -1."""
     following = waiting.next[place]
@@ -65,7 +61,7 @@ def leave(waiting: Waiting, place: int) -> int:
     return following
 
 
-@kernel
+@leaf
 def bin_of(rank: float) -> int:
     """A whole number that rises with the rank: the leading bits of its binary form."""
     return np.float64(rank).view(np.int64) >> BIN_SHIFT
@@ -91,17 +87,3 @@ def band_places(counts: NDArray[np.int64], start: int, band: int) -> tuple[NDArr
         places[end + 1] = places[end] + counts[end]
         end += 1
     return places, end
-
-
-@kernel
-def longer(array: NDArray[np.int64]) -> NDArray[np.int64]:
-    longer = np.empty(2 * len(array), np.int64)
-    longer[: len(array)] = array
-    return longer
-
-
-@kernel
-def longer_floats(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    longer = np.empty(2 * len(array), np.float64)
-    longer[: len(array)] = array
-    return longer

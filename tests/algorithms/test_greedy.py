@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from overlay_spark.algorithms.greedy import fewest_links, greedy
 from overlay_spark.costs import listed_costs
 from overlay_spark.kernels.link_costs import costs_of
-from overlay_spark.options import GreedyOptions
+from overlay_spark.options import KernelOptions
 from tests import checks, naive
-from tests.strategies import instances
+from tests.strategies import instances, overlays
 
 
 @given(instances())
@@ -17,6 +17,20 @@ def test_greedy__picks_what_the_naive_rule_picks(instance):
     links = greedy(instance)
     assert checks.picks(links) == naive.greedy(instance)
     assert checks.joins_all_that_can_be(instance, links)
+
+
+@given(overlays(max_nodes=10, any_pair=True))
+def test_greedy__after_a_start_picks_what_the_naive_rule_picks(overlay):
+    instance, start = overlay
+    assert checks.picks(greedy(instance, start=checks.overlay_of(start))) == naive.greedy(instance, start)
+
+
+@given(overlays(max_nodes=5, max_topics=12))
+def test_greedy__keeps_its_proved_factor_on_what_must_be_added(overlay):
+    instance, start = overlay
+    factor = checks.harmonic(checks.most_shared(instance))
+    optimum = naive.optimum(instance, start)
+    assert optimum <= greedy(instance, start=checks.overlay_of(start)).total_cost <= factor * optimum * (1 + 1e-9)
 
 
 @given(instances(complete=True))
@@ -40,7 +54,7 @@ def test_greedy__of_one_topic_is_its_minimum_spanning_tree(instance):
 
 @given(instances(), st.sampled_from([1, 3]))
 def test_greedy__does_not_depend_on_the_band(instance, band):
-    assert checks.picks(greedy(instance, GreedyOptions(band=band))) == checks.picks(greedy(instance))
+    assert checks.picks(greedy(instance, KernelOptions(band=band))) == checks.picks(greedy(instance))
 
 
 @given(instances(listed=False))
@@ -56,6 +70,14 @@ def test_fewest_links__picks_what_the_naive_rule_picks_at_real_costs(instance):
     links = fewest_links(instance)
     costs = naive.allowed(instance)
     assert checks.picks(links) == naive.fewest_links(instance)
+    assert links.cost.tolist() == [costs[pair] for pair in links.pairs()]
+
+
+@given(overlays(max_nodes=10, any_pair=True))
+def test_fewest_links__after_a_start_picks_what_the_naive_rule_picks(overlay):
+    instance, start = overlay
+    links, costs = fewest_links(instance, start=checks.overlay_of(start)), naive.allowed(instance)
+    assert checks.picks(links) == naive.fewest_links(instance, start)
     assert links.cost.tolist() == [costs[pair] for pair in links.pairs()]
 
 

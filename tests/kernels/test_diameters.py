@@ -3,28 +3,18 @@ import pytest
 from hypothesis import given
 
 from overlay_spark.kernels import diameters as kernels
+from overlay_spark.kernels.components import neighbour_rows
 from tests import checks, naive
 from tests.strategies import graphs, instances
 
 
 def rows_of(n, edges):
     left, right, lengths = np.array(edges, np.int64).reshape(-1, 3).T.copy()
-    return kernels.neighbour_rows(n, left, right, lengths)
+    return neighbour_rows(n, left, right, lengths)
 
 
 def hops(edges):
     return [(a, b, 1) for a, b, _ in edges]
-
-
-@given(graphs())
-def test_neighbour_rows__hold_every_edge_once_from_each_end(graph):
-    n, edges = graph
-    offsets, neighbours, lengths = rows_of(n, edges)
-    found = [
-        (v, int(neighbours[i]), int(lengths[i])) for v in range(n) for i in range(int(offsets[v]), int(offsets[v + 1]))
-    ]
-    assert len(found) == 2 * len(edges)
-    assert sorted(found) == sorted(edges + [(b, a, length) for a, b, length in edges])
 
 
 @given(graphs())
@@ -64,18 +54,18 @@ def test_topic_shapes__are_those_of_the_naive_sub_overlays(instance):
         parts = len(set(label.values()))
         measured = [naive.diameter(len(nodes), e) for e in (hops(edges), edges)] if parts == 1 else [-1, -1]
         expected.append([len(nodes), len(edges), parts, *measured])
-    assert checks.shapes(instance, links).tolist() == expected
+    assert instance.topic_shapes(links).tolist() == expected
 
 
 def test_topic_shapes__measure_neither_broken_nor_empty_nor_large_topics():
     wants = [[0, 1, 3], [0, 1, 3], [0, 1], [1]]  # topic 2 has no node
     instance = checks.instance_of(wants, 4)
     links = checks.links_of(instance, [(0, 1), (1, 2)])
-    assert checks.shapes(instance, links).tolist() == [
+    assert instance.topic_shapes(links).tolist() == [
         [3, 2, 1, 2, 2],
         [4, 2, 2, -1, -1],
         [0, 0, 0, -1, -1],
         [2, 1, 1, 1, 1],
     ]
-    assert checks.shapes(instance, links, most_nodes=2)[0].tolist() == [3, 2, 1, -1, -1]
-    assert checks.shapes(instance, links, most_nodes=3)[0].tolist() == [3, 2, 1, 2, 2]
+    assert instance.topic_shapes(links, most_nodes=2)[0].tolist() == [3, 2, 1, -1, -1]
+    assert instance.topic_shapes(links, most_nodes=3)[0].tolist() == [3, 2, 1, 2, 2]

@@ -7,19 +7,17 @@ from overlay_spark.costs import MAX_UNITS, matrix_costs
 from overlay_spark.instance import Instance
 from overlay_spark.kernels import greedy as kernels
 from overlay_spark.kernels import waiting as waiting_kernels
-from overlay_spark.kernels.components import new_growing
+from overlay_spark.kernels.selection import COST, COST_PER_TOPIC
 from tests import checks, naive
 from tests.strategies import COMPILED, instances
 
 
-def select(instance, by_contribution=True, band=0):
-    state = new_growing(instance.n_topics, instance.offsets, instance.topics)
-    return kernels.select_links(state, instance.costs, by_contribution, band)
+def select(instance, rule=COST_PER_TOPIC, band=0):
+    return kernels.select_links(instance.growing(), instance.costs, rule, band)
 
 
 def rows_of(found):
-    columns = (found.src, found.dst, found.cost, found.contribution, found.lowest_topic)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    return [tuple(row) for row in found.rows.tolist()]
 
 
 def picks(instance, band=0):
@@ -46,12 +44,12 @@ def test_select_links__without_contributions_picks_by_cost_alone(instance):
     for u, v in sorted(costs, key=lambda pair: (costs[pair], pair)):
         if topics := overlay.add(u, v):
             expected.append((u, v, costs[u, v], len(topics), topics[0]))
-    assert rows_of(select(instance, by_contribution=False)) == expected
+    assert rows_of(select(instance, COST)) == expected
 
 
-@given(instances(max_nodes=10), st.booleans(), st.sampled_from([1, 2, 3, 7]))
-def test_select_links__does_not_depend_on_the_band(instance, by_contribution, band):
-    assert rows_of(select(instance, by_contribution, band)) == rows_of(select(instance, by_contribution))
+@given(instances(max_nodes=10), st.sampled_from([COST, COST_PER_TOPIC]), st.sampled_from([1, 2, 3, 7]))
+def test_select_links__does_not_depend_on_the_band(instance, rule, band):
+    assert rows_of(select(instance, rule, band)) == rows_of(select(instance, rule))
 
 
 @given(instances(max_nodes=8))
@@ -59,24 +57,32 @@ def test_select_links__counts_candidates_and_evaluations(instance):
     found = select(instance)
     is_needed = any(len(nodes) > 1 for nodes in naive.members(instance))
     assert found.candidates == (len(naive.allowed(instance)) if is_needed else 0)
-    assert len(found.src) <= found.evaluations
+    assert len(found.rows) <= found.evaluations
     assert found.bands <= 1
 
 
-@pytest.mark.parametrize("by_contribution", [True, False])
-def test_select_links__of_many_bands_equals_one_band(by_contribution):
+@pytest.mark.parametrize("rule", [COST, COST_PER_TOPIC])
+def test_select_links__of_many_bands_equals_one_band(rule):
     instance = random_instance(500, 100, 0.5, 1000) if COMPILED else random_instance(40, 30, 0.5, 1000)
-    one = select(instance, by_contribution, band=10**9)
-    own = select(instance, by_contribution, band=0 if COMPILED else 200)
-    small = select(instance, by_contribution, band=5000 if COMPILED else 50)
+    one = select(instance, rule, band=10**9)
+    own = select(instance, rule, band=0 if COMPILED else 200)
+    small = select(instance, rule, band=5000 if COMPILED else 50)
     assert (one.bands, one.candidates) == (1, own.candidates)
     assert 1 < own.bands < small.bands
     assert rows_of(one) == rows_of(own) == rows_of(small)
 
 
+@given(instances(max_nodes=8), st.sampled_from([COST, COST_PER_TOPIC]))
+def test_select_links__tells_the_rank_of_each_pick(instance, rule):
+    found = select(instance, rule)
+    expected = [cost / joins if rule == COST_PER_TOPIC else float(cost) for _, _, cost, joins, _ in rows_of(found)]
+    assert found.ranks.tolist() == expected == sorted(expected)
+    assert found.dual == 0
+
+
 def test_select_links__lets_many_candidates_of_one_rank_through_the_heap():
     instance = checks.instance_of([[t] for t in range(3) for _ in range(14)], 3)
-    assert len(naive.allowed(instance)) > 64 * 4  # all of rank 1; the heap starts with room for 64, and doubles
+    assert len(naive.allowed(instance)) > 64 * 4  # all of rank 1
     assert picks(instance) == naive.greedy(instance)
 
 
@@ -103,32 +109,8 @@ def test_select_links__finds_the_least_and_the_greatest_rank_there_can_be(n_topi
     assert picks(checks.instance_of(wants, n_topics, costs)) == [(0, 1, n_topics), (0, 2, 1)]
 
 
-def test_select_links__grows_past_its_first_room_for_picks():
+def test_select_links__has_room_for_as_many_picks_as_there_are_pairs():
     n = 30
     instance = checks.instance_of([[t for t in range(n * n) if v in divmod(t, n)] for v in range(n)], n * n)
     found = select(instance)  # a topic for every pair: every pair is needed
-    assert len(found.src) == n * (n - 1) // 2
-
-
-def test_wait__keeps_every_candidate_in_the_chain_of_its_bin():
-    n = 300  # the pool starts with room for two
-    waiting = waiting_kernels.Waiting(
-        np.full(3, -1, np.int64), np.empty(2, np.int64), np.array([1, -1]), np.zeros(1, np.int64)
-    )
-    for code in range(n):
-        waiting = waiting_kernels.wait(waiting, code % 4, 3, code)  # bin 3 is beyond the band
-    chains = []
-    for at in waiting.head.tolist():
-        chain = []
-        while at >= 0:
-            chain.append(int(waiting.code[at]))
-            at = int(waiting.next[at])
-        chains.append(sorted(chain))
-    assert chains == [list(range(b, n, 4)) for b in range(3)]
-
-
-@given(st.floats(2**-20, 2**40), st.floats(2**-20, 2**40))
-def test_bin__never_falls_as_the_rank_rises(a, b):
-    low, high = sorted((a, b))
-    assert waiting_kernels.bin_of(low) <= waiting_kernels.bin_of(high)
-    assert waiting_kernels.bin_of(2 * low) == waiting_kernels.bin_of(low) + 2**9
+    assert len(found.rows) == n * (n - 1) // 2

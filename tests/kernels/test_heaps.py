@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay_spark.kernels.heaps import heapify, pop_least, sift_down
+from overlay_spark.kernels.heaps import heapify, pop_least, push, sift_down
 
 pairs = st.lists(st.tuples(st.sampled_from([0.5, 1.0, 1.5, 2.0]), st.integers(0, 50)), max_size=80)
 
@@ -50,3 +50,13 @@ def test_sift_down__restores_the_heap_after_the_root_has_risen_or_fallen(rows, r
     after = rows_of(ranks, codes)
     assert is_heap(after)
     assert sorted(after) == sorted([root, *kept])
+
+
+@given(pairs)
+def test_push__keeps_a_heap_of_all_that_was_pushed(rows):
+    ranks, codes = np.full(len(rows), np.nan), np.full(len(rows), -1)
+    for n, (rank, code) in enumerate(rows):
+        assert push(ranks, codes, n, rank, code) == n + 1
+        after = rows_of(ranks, codes)[: n + 1]
+        assert is_heap(after)
+        assert sorted(after) == sorted(rows[: n + 1])

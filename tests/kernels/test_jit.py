@@ -1,9 +1,11 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay_spark.kernels import _jit
+from overlay_spark.kernels import _cache, _jit
 from tests.strategies import COMPILED
 
 ALL = 2**64 - 1
@@ -25,16 +27,30 @@ def test_popcount__counts_the_bits_of_any_word(word):
     assert _jit.popcount(np.uint64(word)) == word.bit_count()
 
 
-def test_is_compiled__follows_the_environment():
-    assert COMPILED == _jit.IS_COMPILED
+@pytest.mark.parametrize("decorator", [_jit.kernel, _jit.leaf, _jit.inlined])
+def test_decorator__compiles_unless_the_environment_says_otherwise(decorator):
+    def third(x):
+        return x / 3
+
+    assert decorator(third)(1) == 1 / 3
+    assert hasattr(decorator(third), "py_func") == COMPILED
 
 
-def test_kernel__works_where_nothing_can_be_cached():
-    names = {}
-    exec("def third(x):\n    return x / 3\n", names)  # no source file, hence no folder for a cache
-    third = _jit.kernel(names["third"])
-    assert third(1) == 1 / 3
-    assert hasattr(third, "py_func") == COMPILED
+def test_kernel__keeps_no_code_of_what_is_not_ours():
+    def third(x):
+        return x / 3
+
+    kernel = _jit.kernel(third)
+    assert kernel(2) == 2 / 3
+    if COMPILED:
+        assert kernel.stats.cache_path is None
+
+
+def test_kernel__keeps_the_code_of_ours():
+    if COMPILED:
+        from overlay_spark.kernels.heaps import heapify
+
+        assert Path(heapify.stats.cache_path).name == _cache.source_hash()
 
 
 def test_kernel__keeps_floating_point_exact():

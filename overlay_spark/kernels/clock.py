@@ -1,0 +1,141 @@
+"""The clock of the primal-dual rule: when two nodes met in a topic, and when a candidate runs tight.
+
+The clock is the sum of all raises of dual variables so far. A topic stops paying for a candidate at the time its ends
+met in that topic, so a candidate runs tight at (cost - the times of topics met) / (number of topics not met). Meetings
+only postpone that. When two nodes met in a topic needs no table: each component's label hangs below the label that
+swallowed it, stamped with the clock, and the answer is the largest stamp on the way between the two. Components are
+joined by size, so ways are short.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay_spark.kernels._jit import kernel, leaf, popcount
+from overlay_spark.kernels.growing import Growing, contribution, merge, position
+
+
+class Clock(NamedTuple):
+    """The time, and since when components of a growing overlay have been together.
+
+    ``up`` and ``stamp``: where a label hangs, and since when; infinite at roots. ``since``: when a position was settled
+    in its topic's main component. Two settled at different times met when the later one was.
+    """
+
+    up: NDArray[np.int32]
+    stamp: NDArray[np.float64]
+    since: NDArray[np.float64]
+    now: NDArray[np.float64]
+    """Two numbers: the clock and the value of the dual."""
+
+
+@kernel
+def new_clock(state: Growing) -> Clock:
+    """The clock at 0, when whatever is together has met."""
+    n = len(state.label)
+    stamp = np.full(n, np.inf)
+    for i in range(n):
+        if state.label[i] != i:
+            stamp[i] = 0.0
+    return Clock(state.label.copy(), stamp, np.zeros(n, np.float64), np.zeros(2, np.float64))
+
+
+@kernel
+def stopped_clock() -> Clock:
+    """For rules that ask for no time."""
+    return Clock(np.empty(0, np.int32), np.empty(0), np.empty(0), np.empty(0))
+
+
+@leaf
+def advance(state: Growing, clock: Clock, time: float) -> None:
+    """Let the clock go on to ``time``: all that is apart pays meanwhile."""
+    raised = max(0.0, time - clock.now[0])
+    clock.now[0] += raised
+    clock.now[1] += raised * state.apart[0]
+
+
+@leaf
+def earliest(state: Growing, clock: Clock, u: int, v: int, cost: int, bound: int) -> float:
+    """A time before which the candidate cannot run tight, from bitsets alone; ``bound`` is that of its contribution.
+
+    Of the topics it shares, at most ``bound`` are not met. The others were met by now, so each has paid at most the
+    clock; the rest of the cost, if any, is paid by ``bound`` topics or fewer.
+    """
+    now, shared = clock.now[0], 0
+    for k in range(state.bits.shape[1]):
+        shared += popcount(state.bits[u, k] & state.bits[v, k])
+    rest = cost - shared * now
+    return max(cost / shared, now + max(0.0, rest) / bound)
+
+
+@leaf
+def tight_at(state: Growing, clock: Clock, u: int, v: int, cost: int) -> float:
+    """The clock at which the candidate runs tight as things stand; -1 where it contributes nothing."""
+    apart = contribution(state, u, v)
+    if apart == 0:
+        return -1.0
+    paid = 0.0
+    for k in range(state.bits.shape[1]):
+        word = state.bits[u, k] & state.bits[v, k]
+        settled = state.settled[u, k] & state.settled[v, k]
+        while word:
+            bit = word & (~word + np.uint64(1))
+            word ^= bit
+            i, j = position(state, u, k, bit), position(state, v, k, bit)
+            if settled & bit and clock.since[i] != clock.since[j]:
+                paid += max(clock.since[i], clock.since[j])
+            elif settled & bit or state.label[i] == state.label[j]:
+                paid += _met_at(clock.up, clock.stamp, i, j)
+    return (cost - paid) / apart
+
+
+@leaf
+def _met_at(up: NDArray[np.int32], stamp: NDArray[np.float64], i: int, j: int) -> float:
+    """When two positions of one component came together: stamps rise on the way up, so the lower one climbs."""
+    last = 0.0
+    while i != j:
+        if stamp[i] <= stamp[j]:
+            last, i = stamp[i], up[i]
+        else:
+            last, j = stamp[j], up[j]
+    return last
+
+
+@leaf
+def join_now(state: Growing, clock: Clock, u: int, v: int) -> int:
+    """Add link (u, v), and stamp what it joins with the clock; give back the lowest topic it joins, -1 if none."""
+    lowest = -1
+    for k in range(state.bits.shape[1]):
+        word = state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k])
+        while word:
+            bit = word & (~word + np.uint64(1))
+            word ^= bit
+            a, b = state.label[position(state, u, k, bit)], state.label[position(state, v, k, bit)]
+            if a != b:
+                topic = 64 * k + popcount(bit - np.uint64(1))
+                if state.main[topic] == a or state.main[topic] == b:
+                    _settle_now(state, clock, b if state.size[b] <= state.size[a] else a)
+                main = state.main[topic]
+                gone = merge(state, topic, k, bit, a, b)
+                kept = b if gone == a else a
+                if state.main[topic] == kept and main != kept:
+                    _settle_now(state, clock, kept)
+                clock.up[gone] = kept
+                clock.stamp[gone] = clock.now[0]
+                if lowest < 0:
+                    lowest = topic
+    return lowest
+
+
+@leaf
+def _settle_now(state: Growing, clock: Clock, label: int) -> None:
+    """Note for a component's members that they are settled now."""
+    at = label
+    while True:
+        clock.since[at] = clock.now[0]
+        at = state.ring[at]
+        if at == label:
+            break
