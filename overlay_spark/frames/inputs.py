@@ -2,154 +2,183 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.costs import MAX_UNITS
-from overlay_spark.frames.costs import CoordinateCosts, LinkCosts, ListedCosts, SiteCosts, overflows, vanishes
+from overlay_spark.errors import InputError
+from overlay_spark.frames.pricing import overflows, vanishes
+from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog
-from overlay_spark.tables.audit import Audit, Finding, rows
-from overlay_spark.tables.contract import Table
+from overlay_spark.tables.audit import Audit, Finding, report, sentence
+from overlay_spark.tables.contract import RowCheck
 
 
-def input_audits(
-    subscriptions: DataFrame, nodes: DataFrame | None, costs: LinkCosts, unit: float
-) -> tuple[list[Audit], list[Audit]]:
-    """SUBSCRIPTIONS, NODES, costs -> audits of each table by itself, and of the tables with one another.
+@dataclass(frozen=True)
+class Counts:
+    """How much the given tables hold, counted without the index."""
 
-    The second are of interest only where the first find nothing: a null id would be reported twice.
+    nodes: int
+    topics: int
+    subscriptions: int
+
+
+def check_input(problem: OverlayProblem, *more: Audit) -> Counts:
+    """Refuse tables with anything wrong, and say all of it; else tell how much there is.
+
+    ``more`` is checked beside the tables by themselves. One job counts; another looks at nodes that stand in no listed
+    link, where there are any. What is told depends on the rows only.
     """
-    alone = [catalog.SUBSCRIPTIONS.audit(subscriptions)]
-    if not isinstance(costs, CoordinateCosts):
-        cost_table = catalog.LINK_COSTS if isinstance(costs, ListedCosts) else catalog.SITE_COSTS
-        alone += [cost_table.audit(costs.table), _unit_audit(cost_table, costs.table, unit)]
+    alone, together = input_audits(problem)
+    found = report([*alone, *more], together)
+    if found.faults:
+        raise InputError([str(fault) for fault in found.faults])
+    return Counts(*(found.facts[name] for name in ("nodes", "topics", "subscriptions")))
+
+
+def input_audits(problem: OverlayProblem) -> tuple[list[Audit], list[Audit]]:
+    """The audits of each table by itself, and of the tables with one another.
+
+    The second are of interest only where the first find nothing: a null id would be reported twice. Between them they
+    have the facts nodes, topics and subscriptions.
+    """
+    subscriptions, nodes, costs, unit = problem.subscriptions, problem.nodes, problem.costs, problem.unit_cost
+    alone = [catalog.SUBSCRIPTIONS.audit(subscriptions), _distinct(subscriptions, "topic_id", "topics")]
     together = []
-    if nodes is not None:
-        alone.append(catalog.NODES.audit(nodes))
-        together.append(_unknown_nodes(subscriptions, nodes))
     if isinstance(costs, ListedCosts):
+        alone.append(catalog.LINK_COSTS.audit(costs.table, _unit_checks(unit)))
         together.append(_nodes_without_links(subscriptions, costs.table))
-    elif nodes is not None:
-        if isinstance(costs, SiteCosts):
-            together += [_nodes_without(nodes, "site", "site costs"), _site_pairs_without_cost(nodes, costs.table)]
-        else:
-            together += [_nodes_without(nodes, "coordinates", "costs by coordinates")]
-            together += [_other_dimensions(nodes), _too_far_apart(nodes, unit)]
+    elif isinstance(costs, SiteCosts):
+        alone.append(catalog.SITE_COSTS.audit(costs.table, _unit_checks(unit)))
+    if nodes is None:
+        alone.append(_distinct(subscriptions, "node_id", "nodes"))
+        return alone, together
+    together.append(_unknown_nodes(subscriptions, nodes))
+    if isinstance(costs, ListedCosts):
+        alone.append(catalog.NODES.audit(nodes))
+    elif isinstance(costs, SiteCosts):
+        alone.append(catalog.NODES.audit(nodes, [_given("site", "With site costs every node needs a site.")]))
+        together.append(_site_pairs_without_cost(nodes, costs.table))
+    else:
+        needed = _given("coordinates", "With costs by coordinates every node needs coordinates.")
+        alone.append(catalog.NODES.audit(nodes, [needed]))
+        together += [_other_dimensions(nodes), _too_far_apart(nodes, unit)]
     return alone, together
+
+
+def _distinct(frame: DataFrame, column: str, fact: str) -> Audit:
+    return Audit((_count(frame.select(column).distinct()),), facts=(fact,))
 
 
 def _count(frame: DataFrame) -> DataFrame:
     return frame.agg(F.count(F.lit(1)))
 
 
-def _unit_audit(table: Table, given: DataFrame, unit: float) -> Audit:
-    """Costs that are 0 or too many as whole numbers of ``unit``."""
+def _unit_checks(unit: float) -> list[RowCheck]:
+    """Costs that are 0 or too large as whole numbers of ``unit``."""
     cost = F.col("cost")
-    small, large = vanishes(cost, unit), overflows(cost, unit)
-    shown = tuple(given.columns)
-    where = f"Table '{table.name}': column 'cost' has"
-    return Audit(
-        given.agg(F.count_if(small), F.count_if(large)),
-        (
-            Finding(
-                lambda n, found: (
-                    f"{where} {rows(n)} that are less than half of costs.unit = {unit:g} and would count "
-                    f"as 0 (first: {found}). Set a smaller costs.unit, or correct these rows."
-                ),
-                lambda: given.where(small),
-                shown,
-            ),
-            Finding(
-                lambda n, found: (
-                    f"{where} {rows(n)} that are more than {MAX_UNITS} times costs.unit = {unit:g} "
-                    f"(first: {found}). Set a larger costs.unit, or correct these rows."
-                ),
-                lambda: given.where(large),
-                shown,
-            ),
+    return [
+        RowCheck(
+            "cost_is_not_lost",
+            "cost",
+            vanishes(cost, unit),
+            f"that [is|are] less than half of costs.unit = {unit:g} and would count as 0",
+            "Set a smaller costs.unit, or correct [this row|these rows].",
         ),
-    )
+        RowCheck(
+            "cost_is_not_too_large",
+            "cost",
+            overflows(cost, unit),
+            f"that [is|are] more than {MAX_UNITS} times costs.unit = {unit:g}",
+            "Set a larger costs.unit, or correct [this row|these rows].",
+        ),
+    ]
+
+
+def _given(column: str, fix: str) -> RowCheck:
+    """A column of ``nodes`` that the costs need."""
+    return RowCheck(f"{column}_is_given", column, F.col(column).isNull(), "that [is|are] null", fix, ("node_id",))
 
 
 def _unknown_nodes(subscriptions: DataFrame, nodes: DataFrame) -> Audit:
-    strangers = subscriptions.join(nodes, "node_id", "left_anti")
+    subscribed = subscriptions.groupBy("node_id").agg(F.count(F.lit(1)).alias("n"))
+    strangers = subscribed.join(nodes, "node_id", "left_anti")
     finding = Finding(
-        lambda n, found: (
-            f"Table 'subscriptions' has {rows(n)} of nodes that table 'nodes' does not know "
-            f"(first: {found}). Add these nodes or remove their subscriptions."
+        "node_is_known",
+        sentence(
+            "Table 'subscriptions' has",
+            "row[|s] of [a node|nodes] that table 'nodes' does not know",
+            "Add [this node|these nodes], or remove [its|their] subscriptions.",
         ),
         lambda: strangers,
         ("node_id",),
     )
-    return Audit(_count(strangers), (finding,))
+    return Audit((strangers.agg(F.sum("n")),), (finding,))
 
 
 def _nodes_without_links(subscriptions: DataFrame, link_costs: DataFrame) -> Audit:
-    """Nodes that share a topic with others but stand in no listed link."""
-    shared = subscriptions.groupBy("topic_id").count().where("count > 1").select("topic_id")
-    ends = link_costs.select(F.col("src").alias("node_id")).union(link_costs.select("dst"))
-    sharing = subscriptions.join(shared, "topic_id", "left_semi").select("node_id").distinct()
-    alone = sharing.join(ends, "node_id", "left_anti")
+    """Nodes that share a topic with others but stand in no listed link.
+
+    Nodes in no listed link are suspected; which of them share a topic is looked at only if there are any.
+    """
+    ends = link_costs.select(F.explode(F.array("src", "dst")).alias("node_id")).distinct()
+    unlisted = subscriptions.select("node_id").distinct().join(ends, "node_id", "left_anti")
+    shared = subscriptions.groupBy("topic_id").count().where("count > 1")
+    wanted = subscriptions.join(unlisted, "node_id", "left_semi")
+    alone = wanted.join(shared, "topic_id", "left_semi").select("node_id").distinct()
     finding = Finding(
-        lambda n, found: (
-            f"Table 'link_costs' does not know {n} of the nodes that share a topic with others "
-            f"(first: {found}). List links for these nodes."
+        "node_has_links",
+        sentence(
+            "Table 'link_costs' does not know",
+            "node[|s] that share[s|] a topic with others",
+            "List links for [this node|these nodes].",
         ),
         lambda: alone,
         ("node_id",),
+        alone.count,
     )
-    return Audit(_count(alone), (finding,))
-
-
-def _nodes_without(nodes: DataFrame, column: str, model: str) -> Audit:
-    bare = nodes.where(F.col(column).isNull())
-    finding = Finding(
-        lambda n, found: (
-            f"Table 'nodes': column '{column}' has {rows(n)} that are null (first: {found}). "
-            f"With {model} every node needs {'a site' if column == 'site' else column}."
-        ),
-        lambda: bare,
-        ("node_id",),
-    )
-    return Audit(_count(bare), (finding,))
+    return Audit((_count(unlisted),), (finding,))
 
 
 def _other_dimensions(nodes: DataFrame) -> Audit:
     """Nodes with other dimensions than most; of two equally common numbers of dimensions the lesser is right."""
-    nodes, size = nodes.where("coordinates IS NOT NULL"), F.array_size("coordinates")
-    common = nodes.groupBy(size.alias("size")).count().orderBy(F.desc("count"), "size").limit(1).select("size")
-    others = nodes.withColumn("dimensions", size).join(common, F.col("dimensions") != F.col("size"))
+    located = nodes.where("coordinates IS NOT NULL").withColumn("dimensions", F.array_size("coordinates"))
+    sizes = located.groupBy("dimensions").count()
+    common = sizes.orderBy(F.desc("count"), "dimensions").limit(1).select(F.col("dimensions").alias("right"))
     finding = Finding(
-        lambda n, found: (
-            f"Table 'nodes': column 'coordinates' has {rows(n)} with another number of dimensions than the others "
-            f"(first: {found}). All nodes need coordinates in the same space."
+        "coordinates_are_in_one_space",
+        sentence(
+            "Table 'nodes': column 'coordinates' has",
+            "row[|s] with another number of dimensions than the others",
+            "All nodes need coordinates in the same space.",
         ),
-        lambda: others,
+        lambda: located.join(common, F.col("dimensions") != F.col("right")),
         ("node_id", "dimensions"),
     )
-    return Audit(_count(others), (finding,))
+    return Audit((sizes.agg(F.sum("count") - F.max("count")),), (finding,))
 
 
 def _too_far_apart(nodes: DataFrame, unit: float) -> Audit:
     """Whether the box around all nodes has a diagonal, with the greatest height at both ends, that is too long."""
-    highest = nodes.agg(F.coalesce(F.max("height"), F.lit(0.0)).alias("height"))
     sides = (
         nodes.select(F.posexplode("coordinates").alias("dimension", "x"))
         .groupBy("dimension")
         .agg((F.max("x") - F.min("x")).alias("side"))
     )
-    diagonal = sides.agg(F.coalesce(F.sqrt(F.sum(F.col("side") * F.col("side"))), F.lit(0.0)).alias("diagonal"))
-    farthest = highest.crossJoin(diagonal).select((F.col("diagonal") + 2 * F.col("height")).alias("distance"))
+    diagonal = sides.agg(F.sqrt(F.sum(F.col("side") * F.col("side"))).alias("length"))
+    lengths = diagonal.union(nodes.agg(2 * F.max("height")))
+    farthest = lengths.agg(F.coalesce(F.sum("length"), F.lit(0.0)).alias("distance"))
     far = farthest.where(F.col("distance") / F.lit(unit) + F.lit(0.5) >= MAX_UNITS)
-    finding = Finding(
-        lambda n, found: (
+
+    def say(count: int, found: str) -> str:
+        return (
             f"Table 'nodes': columns 'coordinates' and 'height' allow distances of more than {MAX_UNITS} times "
             f"costs.unit = {unit:g} (across all nodes: {found}). Set a larger costs.unit, or correct these columns."
-        ),
-        lambda: far,
-        ("distance",),
-    )
-    return Audit(_count(far), (finding,))
+        )
+
+    return Audit((_count(far),), (Finding("nodes_are_near_enough", say, lambda: far, ("distance",)),))
 
 
 def _site_pairs_without_cost(nodes: DataFrame, site_costs: DataFrame) -> Audit:
@@ -161,11 +190,13 @@ def _site_pairs_without_cost(nodes: DataFrame, site_costs: DataFrame) -> Audit:
     needed = a.join(b, (F.col("site_a") < F.col("site_b")) | ((F.col("site_a") == F.col("site_b")) & (F.col("n") > 1)))
     missing = needed.select("site_a", "site_b").join(site_costs.select(low, high), ["site_a", "site_b"], "left_anti")
     finding = Finding(
-        lambda n, found: (
-            f"Table 'site_costs' has no cost for {n} pairs of sites in use (first: {found}). "
-            "Add these rows; the cost within a site has site_a = site_b."
+        "site_pair_has_a_cost",
+        sentence(
+            "Table 'site_costs' has no cost for",
+            "pair[|s] of sites in use",
+            "Add [this row|these rows]; the cost within a site has site_a = site_b.",
         ),
         lambda: missing,
         ("site_a", "site_b"),
     )
-    return Audit(_count(missing), (finding,))
+    return Audit((_count(missing),), (finding,))

@@ -14,41 +14,51 @@ def _id(name: str, doc: str, *, nullable: bool = False) -> Column:
         doc,
         nullable,
         rules=(
-            Rule(f"{name}_is_not_empty", f"length(`{name}`) > 0", "that are empty", "Ids need at least one character."),
+            Rule(
+                f"{name}_is_not_empty",
+                f"length(`{name}`) > 0",
+                "that [is|are] empty",
+                "Ids need at least one character.",
+            ),
             Rule(
                 f"{name}_is_utf8",
                 f"is_valid_utf8(`{name}`)",
-                "that are not valid UTF-8",
-                "Re-encode these ids as UTF-8 where they come from.",
+                "that [is|are] not valid UTF-8",
+                "Encode [this id|these ids] as UTF-8 at the source.",
             ),
             Rule(
                 f"{name}_was_decoded_right",
                 f"NOT contains(`{name}`, '\\uFFFD')",
-                "that hold U+FFFD, the mark of bytes read in a wrong encoding",
+                "that hold[s|] U+FFFD, the mark of bytes read in a wrong encoding",
                 "Save the source as UTF-8 and read it again.",
             ),
         ),
     )
 
 
-def _cost(name: str = "cost", doc: str = "what the link costs, in your unit") -> Column:
+def _cost(name: str = "cost", doc: str = "cost of the link, in your unit") -> Column:
     return Column(
         name,
         "double",
         doc,
         rules=(
-            Rule(f"{name}_is_a_number", f"NOT isnan(`{name}`)", "that are NaN", "Correct or remove these rows."),
+            Rule(
+                f"{name}_is_a_number",
+                f"NOT isnan(`{name}`)",
+                "that [is|are] NaN",
+                "Correct or remove [this row|these rows].",
+            ),
             Rule(
                 f"{name}_is_finite",
                 f"isnan(`{name}`) OR abs(`{name}`) < {INFINITY}",
-                "that are infinite",
+                "that [is|are] infinite",
                 "Costs must be finite; leave out links that may not be used.",
             ),
             Rule(
                 f"{name}_is_positive",
                 f"`{name}` > 0 OR `{name}` = -{INFINITY}",
-                "that are not above 0",
-                "Costs must be positive; remove or correct these rows.",
+                "that [is|are] not above 0",
+                "Costs must be positive; remove or correct [this row|these rows].",
             ),
         ),
     )  # fmt: skip
@@ -60,14 +70,14 @@ def _count(name: str, doc: str, type: str = "int", *, nullable: bool = False) ->
         type,
         doc,
         nullable,
-        rules=(Rule(f"{name}_is_not_negative", f"`{name}` >= 0", "that are negative", "Counts start at 0."),),
+        rules=(Rule(f"{name}_is_not_negative", f"`{name}` >= 0", "that [is|are] negative", "Counts start at 0."),),
     )
 
 
 COORDINATES = Column(
     "coordinates",
     "array<double>",
-    "where it is: needed with --coordinates",
+    "where the node is; needed when costs are distances",
     nullable=True,
     rules=(
         Rule(
@@ -79,14 +89,14 @@ COORDINATES = Column(
         Rule(
             "coordinates_are_all_given",
             "array_size(array_compact(`coordinates`)) = array_size(`coordinates`)",
-            "that hold null, or text that is no number",
-            "Correct these rows.",
+            "that hold[s|] null, or text that is not a number",
+            "Correct [this row|these rows].",
         ),
         Rule(
             "coordinates_are_finite",
-            f"array_max(`coordinates`) < {INFINITY} AND array_min(`coordinates`) > -{INFINITY}",
-            "that hold NaN or an infinity",
-            "Correct these rows.",
+            f"coalesce(array_max(`coordinates`) < {INFINITY} AND array_min(`coordinates`) > -{INFINITY}, true)",
+            "that hold[s|] NaN or an infinity",
+            "Correct [this row|these rows].",
         ),
     ),
 )
@@ -94,14 +104,14 @@ COORDINATES = Column(
 HEIGHT = Column(
     "height",
     "double",
-    "cost of the way from it to the network, added to every link; none is 0",
+    "cost of its way into the network, added to each of its links; null counts as 0",
     nullable=True,
     rules=(
         Rule(
             "height_is_finite_and_not_negative",
             f"`height` >= 0 AND `height` < {INFINITY}",
-            "that are negative, NaN or infinite",
-            "Correct these rows.",
+            "that [is|are] negative, NaN or infinite",
+            "Correct [this row|these rows].",
         ),
     ),
 )
@@ -109,24 +119,24 @@ HEIGHT = Column(
 NO_LOOPS = Rule(
     "src_is_not_dst",
     "`src` <> `dst`",
-    "that link a node with itself",
-    "A link joins two nodes; remove these rows.",
+    "that link[s|] a node with itself",
+    "A link joins two nodes; remove [this row|these rows].",
 )
 
 SUBSCRIPTIONS = Table(
     "subscriptions",
-    "who wants what",
-    (_id("node_id", "a broker"), _id("topic_id", "a topic that this broker's subscribers want")),
+    "one row per subscription: this node wants this topic",
+    (_id("node_id", "a broker"), _id("topic_id", "a topic its subscribers want")),
     key=("node_id", "topic_id"),
     role="in",
 )
 
 NODES = Table(
     "nodes",
-    "the brokers; optional with listed costs",
+    "one row per node; not needed with listed costs",
     (
         _id("node_id", "a broker"),
-        _id("site", "where it runs: needed with site costs", nullable=True),
+        _id("site", "where it runs; needed with site costs", nullable=True),
         COORDINATES,
         HEIGHT,
     ),
@@ -136,7 +146,7 @@ NODES = Table(
 
 LINK_COSTS = Table(
     "link_costs",
-    "the links that may be used and what each costs",
+    "one row per link that may be used",
     (_id("src", "one end"), _id("dst", "the other end"), _cost()),
     key=("src", "dst"),
     role="in",
@@ -146,8 +156,8 @@ LINK_COSTS = Table(
 
 SITE_COSTS = Table(
     "site_costs",
-    "what a link between two sites costs, and one within a site (site_a = site_b)",
-    (_id("site_a", "the site of one end"), _id("site_b", "the site of the other end"), _cost()),
+    "one row per pair of sites: the cost of a link between them, or within one (site_a = site_b)",
+    (_id("site_a", "site of one end"), _id("site_b", "site of the other end"), _cost()),
     key=("site_a", "site_b"),
     role="in",
     pair=("site_a", "site_b"),
@@ -155,7 +165,7 @@ SITE_COSTS = Table(
 
 LINKS = Table(
     "links",
-    "an overlay to verify: any table with these columns, overlay_links among them",
+    "an overlay to verify: overlay_links, or any table with these columns",
     (_id("src", "one end"), _id("dst", "the other end"), _cost()),
     key=(),
     role="overlay",
@@ -163,15 +173,15 @@ LINKS = Table(
 
 OVERLAY_LINKS = Table(
     "overlay_links",
-    "the overlay",
+    "one row per link of the overlay",
     (
-        _id("src", "one end, the lesser id"),
+        _id("src", "one end: the lesser id"),
         _id("dst", "the other end"),
         _cost(),
         _count("shared_topics", "topics that both ends want"),
-        _count("contribution", "topics whose components this link joined when it was picked"),
-        Column("stage", "string", "which step picked it: single"),
-        _count("pick", "when it was picked, from 0", "bigint"),
+        _count("contribution", "topics in which it joined two components when it was picked"),
+        Column("stage", "string", "the step that picked it"),
+        _count("pick", "its place in the order of picks, from 0", "bigint"),
     ),
     key=("src", "dst"),
     rules=(Rule("src_is_before_dst", "`src` < `dst`", "whose src is not before dst", "Swap the ends."),),
@@ -179,63 +189,66 @@ OVERLAY_LINKS = Table(
 
 OVERLAY_TOPICS = Table(
     "overlay_topics",
-    "what the overlay is to each topic",
+    "one row per topic: its nodes and links in the overlay",
     (
         _id("topic_id", "a topic"),
         _count("nodes", "nodes that want it"),
         _count("links", "overlay links between them"),
-        _count("components", "components they form: 1 in a valid overlay"),
-        _count("diameter", "most hops between two of its nodes; null where not measured", nullable=True),
-        Column("weighted_diameter", "double", "the same in cost", nullable=True),
+        _count("components", "components they form; 1 in a valid overlay"),
+        _count("diameter", "most hops between two of its nodes; null if not measured", nullable=True),
+        Column(
+            "weighted_diameter", "double", "greatest cost between two of its nodes; null if not measured", nullable=True
+        ),
     ),
     key=("topic_id",),
 )  # fmt: skip
 
 OVERLAY_NODES = Table(
     "overlay_nodes",
-    "what the overlay asks of each node",
+    "one row per node: its topics and links in the overlay",
     (
         _id("node_id", "a broker"),
         _count("topics", "topics it wants"),
-        _count("degree", "links it keeps"),
-        Column("weighted_degree", "double", "what they cost in all"),
+        _count("degree", "links it has"),
+        Column("weighted_degree", "double", "total cost of these links"),
     ),
     key=("node_id",),
 )
 
 RUNS = Table(
     "runs",
-    "one row for every run, refused and failed ones too",
+    "one row per run, including those refused and failed",
     (
-        Column("run_id", "string", "unique name of the run"),
-        Column("job", "string", "design, verify, ..."),
-        Column("algorithm", "string", "what computed the overlay", nullable=True),
-        Column("engine", "string", "and where", nullable=True),
-        Column("options", "string", "all options, as JSON"),
-        Column("seed", "bigint", "of algorithms that draw"),
-        Column("inputs", "string", "what was read, with table versions, as JSON"),
-        Column("started", "timestamp", "when the run began"),
-        Column("finished", "timestamp", "when it ended"),
-        Column("status", "string", "done, refused, refuted or failed"),
-        Column("message", "string", "why, where it is not done", nullable=True),
+        Column("run_id", "string", "id of the run"),
+        Column("job", "string", "what was run, such as design or verify"),
+        Column("algorithm", "string", "algorithm of the overlay", nullable=True),
+        Column("engine", "string", "engine that ran the algorithm", nullable=True),
+        Column("options", "string", "options in effect, as JSON"),
+        Column("seed", "bigint", "seed of algorithms that draw at random"),
+        Column("inputs", "string", "tables read and their versions, as JSON"),
+        Column("started", "timestamp", "when it began"),
+        Column("finished", "timestamp", "when it ended; when it began while it is running"),
+        Column("status", "string", "running, done, refused, refuted, failed or killed"),
+        Column("message", "string", "why it is not done; where it runs while it is running", nullable=True),
         Column("metrics", "string", "figures of the result, as JSON", nullable=True),
-        Column("package_version", "string", "of overlay-spark"),
+        Column("package_version", "string", "version of overlay-spark"),
+        Column("generation", "bigint", "generation of the overlay it computed, from 0", nullable=True),
     ),
     key=("run_id",),
 )
 
 EXPERIMENTS = Table(
     "experiments",
-    "figures of benchmarks and experiments",
+    "one row per figure of a benchmark or an experiment",
     (
-        Column("experiment", "string", "which one"),
-        Column("figure", "string", "which of its tables or plots"),
+        Column("experiment", "string", "experiment or benchmark"),
+        Column("figure", "string", "figure or table in it"),
         Column("series", "string", "what was run"),
-        Column("x", "double", "at which value of what the figure varies; null for a mean over all", nullable=True),
+        Column("x", "double", "value of what is varied; null for a mean over all", nullable=True),
         Column("seed", "bigint", "of the workload; -1 for a mean over all"),
         Column("metric", "string", "what was measured"),
-        Column("value", "double", "and how much it was"),
-        Column("paper_value", "double", "what the paper states", nullable=True),
+        Column("value", "double", "measured value"),
+        Column("paper_value", "double", "value in the paper", nullable=True),
     ),
     key=("experiment", "figure", "series", "x", "seed", "metric"),
 )

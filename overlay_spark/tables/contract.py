@@ -24,17 +24,32 @@ from pyspark.sql.types import (
 )
 
 from overlay_spark.errors import InputError
-from overlay_spark.tables.audit import Audit, Finding, rows
+from overlay_spark.tables.audit import Audit, Finding, one_or_many, sentence
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What must hold in a row. ``sql`` is written here, never by a user; a row where it is null passes."""
+    """What must hold in a row. ``sql`` is written here, never by a user; a row where it is null passes.
+
+    ``says`` goes on after "3 rows", ``fix`` says what to do; both write ``[one|many]`` where the number matters.
+    """
 
     name: str
     sql: str
     says: str
     fix: str
+
+
+@dataclass(frozen=True)
+class RowCheck:
+    """A rule of one call: rows where ``bad`` is true are wrong. Examples show ``shown``, or else all columns."""
+
+    kind: str
+    column: str | None
+    bad: Expression
+    says: str
+    fix: str
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,10 +64,10 @@ class Column:
 
     @property
     def all_rules(self) -> tuple[Rule, ...]:
-        present = Rule(
-            f"{self.name}_is_given", f"`{self.name}` IS NOT NULL", "that are null", "Fill in or remove these rows."
-        )
-        return self.rules if self.nullable else (present, *self.rules)
+        if self.nullable:
+            return self.rules
+        name, fix = f"{self.name}_is_given", "Fill in or remove [this row|these rows]."
+        return (Rule(name, f"`{self.name}` IS NOT NULL", "that [is|are] null", fix), *self.rules)
 
 
 @dataclass(frozen=True)
@@ -108,19 +123,23 @@ class Table:
         return given.select(*columns)
 
     def schema_faults(self, given: DataFrame) -> tuple[list[str], list[Expression]]:
+        """What is wrong with the given columns; and, where nothing is, the columns as declared."""
         where = f"Table '{self.name}'"
         have = {field.name: field.dataType for field in given.schema.fields}
         wanted = {column.name: column for column in self.columns}
         faults, columns = [], []
         missing = [c.name for c in self.columns if c.name not in have and not c.nullable]
         extra = [name for name in have if name not in wanted]
-        if len(have) < len(given.columns):
-            doubled = sorted({name for name in given.columns if given.columns.count(name) > 1})
-            faults.append(f"{where}: column names {doubled} occur more than once. Rename or drop them.")
+        doubled = sorted({name for name in given.columns if given.columns.count(name) > 1})
+        if doubled:
+            faults.append(f"{where}: {_say_columns(doubled, 'occur[s|] more than once. Rename or drop [it|them].')}")
         if missing:
-            faults.append(f"{where}: columns {missing} are missing; it has {list(have)}. {self._expected()}")
+            faults.append(
+                f"{where}: {_say_columns(missing, '[is|are] missing')}; it has {list(have)}. {self._expected()}"
+            )
         if extra:
-            faults.append(f"{where}: columns {extra} are not known. Drop them, or rename them. {self._expected()}")
+            says = "[is|are] not known. Drop or rename [it|them]."
+            faults.append(f"{where}: {_say_columns(extra, says)} {self._expected()}")
         for column, field in zip(self.columns, self.schema.fields, strict=True):
             if column.name not in have:
                 columns.append(F.lit(None).cast(field.dataType).alias(column.name))
@@ -136,34 +155,37 @@ class Table:
     def _expected(self) -> str:
         return f"Expected: {', '.join(c.name + (' (optional)' if c.nullable else '') for c in self.columns)}."
 
-    def audit(self, given: DataFrame) -> Audit:
-        """What may be wrong with the values of a conforming table. Counting takes one shuffle, of keys."""
-        where = f"Table '{self.name}'"
-        ruled: list[tuple[Rule, Column | None]] = [(r, c) for c in self.columns for r in c.all_rules]
-        ruled += [(rule, None) for rule in self.rules]
-        shown = tuple(c.name for c in self.columns)
-        findings = []
-        for rule, column in ruled:
-            what = f"{where}: column '{column.name}' has" if column else f"{where} has"
-            say = partial(_say_rule, what, rule)
-            findings.append(Finding(say, partial(given.where, _breaks(rule.sql)), shown))
+    def audit(self, given: DataFrame, also: Sequence[RowCheck] = ()) -> Audit:
+        """What may be wrong with the values of a conforming table; the fact of the table's name is its number of rows.
+
+        Two scans and one shuffle, of hashes of keys: keys are compared where hashes are equal, in a job of its own.
+        """
+        checks = [*self._row_checks(), *also]
+        findings = [self._finding(check, given) for check in checks]
+        broken = given.agg(*[F.count(F.when(check.bad, 1)) for check in checks])
+        groups, n_rows, totals = given, F.count(F.lit(1)), []
         if self.key:
-            examples = partial(self._repeated, given)
-            findings.append(Finding(partial(self._say_repeated, where), examples, self.pair or self.key))
+            hashed, repeated, extra = self._repetition()
+            groups = given.groupBy(F.xxhash64(*hashed)).agg(F.count(F.lit(1)).alias("n"), *extra)
+            n_rows, totals = F.sum("n"), [F.sum(F.when(repeated, F.col("n")))]
+            findings.append(self._repeated_finding(given))
         if self.role == "in":
-            findings.append(Finding(partial(self._say_empty, where)))
-        broken = [F.expr(f"count_if({_breaks(rule.sql)}) AS c{i}") for i, (rule, _) in enumerate(ruled)]
-        ruled_out = given.agg(*broken)
-        if not self.key:
-            return Audit(ruled_out, tuple(findings))
-        keys, repeated, extra = self._repetition()
-        by_key = given.groupBy(*keys).agg(F.count(F.lit(1)).alias("n"), *extra)
-        empty = F.when(F.count(F.lit(1)) == 0, 1).otherwise(0).alias("empty")
-        times = F.sum(F.when(repeated, F.col("n")).otherwise(0)).alias("repeated")
-        return Audit(ruled_out.crossJoin(by_key.agg(times, *([empty] if self.role == "in" else []))), tuple(findings))
+            totals.append(F.when(F.count(F.lit(1)) == 0, 1))
+            findings.append(Finding("table_is_not_empty", self._say_empty))
+        return Audit((broken, groups.agg(*totals, n_rows)), tuple(findings), (self.name,))
+
+    def _row_checks(self) -> list[RowCheck]:
+        rules = [(rule, column.name) for column in self.columns for rule in column.all_rules]
+        ruled = [*rules, *[(rule, None) for rule in self.rules]]
+        return [RowCheck(rule.name, column, F.expr(_breaks(rule.sql)), rule.says, rule.fix) for rule, column in ruled]
+
+    def _finding(self, check: RowCheck, given: DataFrame) -> Finding:
+        where = f"Table '{self.name}': column '{check.column}' has" if check.column else f"Table '{self.name}' has"
+        say = sentence(where, f"row[|s] {check.says}", check.fix)
+        return Finding(check.kind, say, partial(given.where, check.bad), check.shown or tuple(self.schema.names))
 
     def _repetition(self) -> tuple[list[Expression], Expression, list[Expression]]:
-        """(what to group by, which groups are repeated, what else to sum up for it)."""
+        """(what to group by, which groups of ``n`` rows are repeated, what else to sum up for it)."""
         if self.pair is None:
             return [F.col(f"`{k}`") for k in self.key], F.col("n") > 1, []
         a, b = (F.col(f"`{k}`") for k in self.pair)
@@ -175,26 +197,30 @@ class Table:
         repeated = (F.col("n") > 2) | ((F.col("n") == 2) & reduce(or_, differ, F.col("forward") != 1))
         return keys, repeated, [forward, *spread]
 
-    def _repeated(self, given: DataFrame) -> DataFrame:
+    def _repeated_finding(self, given: DataFrame) -> Finding:
         keys, repeated, extra = self._repetition()
         groups = given.groupBy(*keys).agg(F.count(F.lit(1)).alias("n"), *extra).where(repeated)
-        return groups.withColumnsRenamed(dict(zip(("low", "high"), self.pair, strict=True))) if self.pair else groups
-
-    def _say_repeated(self, where: str, count: int, found: str) -> str:
+        where, names = f"Table '{self.name}' has", ", ".join(self.key)
         if self.pair is None:
-            key = ", ".join(self.key)
-            return f"{where} has {rows(count)} whose ({key}) occurs more than once (first: {found}). Keep one of each."
-        return (
-            f"{where} has {rows(count)} whose pair ({', '.join(self.pair)}) is given more than once (first: {found}). "
-            "A pair may be given once, or once in each direction at the same cost; remove the others."
-        )
+            kind, says, fix = "key_is_unique", f"whose ({names}) occurs more than once", "Keep one of each."
+        else:
+            groups = groups.withColumnsRenamed(dict(zip(("low", "high"), self.pair, strict=True)))
+            kind, says = "pair_is_unique", f"whose pair ({names}) is given more than once"
+            fix = "A pair may be given once, or once in each direction at the same cost; remove the others."
 
-    def _say_empty(self, where: str, count: int, found: str) -> str:
-        return f"{where} is empty. Give at least one row ({', '.join(c.name for c in self.columns if not c.nullable)})."
+        def recount() -> int:
+            return int(groups.agg(F.coalesce(F.sum("n"), F.lit(0))).collect()[0][0])
+
+        return Finding(kind, sentence(where, f"row[|s] {says}", fix), lambda: groups, self.pair or self.key, recount)
+
+    def _say_empty(self, count: int, found: str) -> str:
+        needed = ", ".join(c.name for c in self.columns if not c.nullable)
+        return f"Table '{self.name}' is empty. Give at least one row ({needed})."
 
 
-def _say_rule(what: str, rule: Rule, count: int, found: str) -> str:
-    return f"{what} {rows(count)} {rule.says} (first: {found}). {rule.fix}"
+def _say_columns(names: Sequence[str], what: str) -> str:
+    quoted = ", ".join(repr(name) for name in names)
+    return f"{one_or_many('column[|s]', len(names))} {quoted} {one_or_many(what, len(names))}"
 
 
 def _breaks(sql: str) -> str:

@@ -1,22 +1,40 @@
 """Delta tables in and out: the only place that knows Delta.
 
-A table is created by its first write: data, CHECK constraints and metadata are one commit, so that a reader never
-sees a version that is empty or unchecked. Later writes replace all rows in one commit.
+A table is created by its first write: data, comments, CHECK constraints and metadata are one commit, so that a reader
+never sees a version that is empty or unchecked.
+
+A table that an earlier version wrote may lack columns. The next write adds them in its own commit; rows that stay are
+null there, even where the column is declared as given. Delta takes constraints only when it creates a table, so those
+of added columns are absent from it. A table with any other columns is refused.
+
+Tables are asked by plain SQL and DataFrames only, so that Spark Connect needs no plugin of Delta's on the server.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from delta.tables import DeltaTable
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from overlay_spark.errors import InputError
+from overlay_spark.tables.audit import counted
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Reference
+
+NOT_THERE = ("PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "DELTA_MISSING_DELTA_TABLE")
+CONFLICT = re.compile(r"DELTA_(CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED)|(Concurrent\w*|\w+Changed)Exception")
+"""How Delta says that another commit was quicker."""
+TRIES = 10
+FENCE = "overlay_spark"
+"""The name under which Delta remembers the generation of a table."""
+LOOK_BACK = 50
+"""How many commits back ours is looked for."""
 
 
 def read(spark: SparkSession, reference: Reference, version: int | None = None) -> DataFrame:
@@ -29,57 +47,138 @@ def read(spark: SparkSession, reference: Reference, version: int | None = None) 
     return reader.format("delta").load(reference.place)
 
 
-def latest_version(spark: SparkSession, reference: Reference) -> int | None:
-    """The newest version of a Delta table; None for a catalog table of another format."""
+class Commit(NamedTuple):
+    """One version of a table, and what its commit says of itself (``userMetadata``)."""
+
+    version: int
+    metadata: dict[str, Any]
+
+
+def commits(spark: SparkSession, reference: Reference, most: int = LOOK_BACK) -> list[Commit]:
+    """The newest commits, newest first; none for a catalog table of another format."""
     if not exists(spark, reference):
         raise InputError([f"{reference}: there is no Delta table here. Check the path or name."])
     try:
-        row = _handle(spark, reference).history(1).select("version").first()
+        told = spark.sql(f"DESCRIBE HISTORY {_identifier(reference)} LIMIT {most:d}").select("version", "userMetadata")
+        return [Commit(int(row["version"]), _metadata(row["userMetadata"])) for row in told.collect()]
     except PySparkException as error:
         if reference.kind == "table" and "DELTA" in (error.getCondition() or ""):
-            return None
+            return []
         raise
-    return None if row is None else int(row["version"])
+
+
+def _metadata(text: str | None) -> dict[str, Any]:
+    """What a commit says of itself; others may have written what is no JSON of ours."""
+    try:
+        told = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def version_of(spark: SparkSession, reference: Reference, run_id: str) -> int | None:
+    """The version that a run committed last; None where it is not among the newest."""
+    told = (c.version for c in commits(spark, reference) if c.metadata.get("run_id") == run_id)
+    return next(told, None)
+
+
+def latest_version(spark: SparkSession, reference: Reference) -> int | None:
+    """The newest version of a Delta table; None for a catalog table of another format."""
+    found = commits(spark, reference, 1)
+    return found[0].version if found else None
 
 
 def commit_metadata(spark: SparkSession, reference: Reference) -> dict[str, Any]:
-    """What the newest commit says of itself (``userMetadata``)."""
-    row = _handle(spark, reference).history(1).select("userMetadata").first()
-    return json.loads(row[0]) if row is not None and row[0] else {}
+    """What the newest commit says of itself."""
+    found = commits(spark, reference, 1)
+    return found[0].metadata if found else {}
 
 
 def exists(spark: SparkSession, reference: Reference) -> bool:
+    """Whether there is such a table; at a path, a Delta table."""
     if reference.kind == "table":
         return spark.catalog.tableExists(reference.place)
-    return DeltaTable.isDeltaTable(spark, reference.place)
+    try:
+        return bool(read(spark, reference).schema.fields)
+    except PySparkException as error:
+        if error.getCondition() in NOT_THERE:
+            return False
+        raise
 
 
-def overwrite(table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any]) -> None:
-    """Replace all rows in one commit; create the table with its constraints if there is none."""
-    _save(table, frame, reference, metadata, "overwrite")
+def _identifier(reference: Reference) -> str:
+    """The table as SQL names it: a catalog's name is quoted already, and a path cannot leave its quotes."""
+    if reference.kind == "table":
+        return reference.place
+    path = reference.place.replace("`", "``")
+    return f"delta.`{path}`"
+
+
+def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) -> None:
+    """Refuse stored tables with columns that are not declared, or of another type; a table may lack some, or not exist.
+
+    Every write asks this of its own table; asked of all tables beforehand, it keeps a job from writing only a few.
+    """
+    faults = []
+    for table, reference in places.items():
+        declared = {field.name: field.dataType.simpleString() for field in table.schema.fields}
+        stored = read(spark, reference).schema.fields if exists(spark, reference) else []
+        types = {c.name: c.dataType.simpleString() for c in stored}
+        others = [f"{name} {type}" for name, type in types.items() if declared.get(name) != type]
+        if others:
+            columns = f"{counted(len(others), 'column[|s]')} that this version does not write ({', '.join(others)})"
+            faults.append(f"{reference}: table '{table.name}' has {columns}. Give another output folder or schema.")
+    if faults:
+        raise InputError(faults)
+
+
+def overwrite(
+    table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any], generation: int | None = None
+) -> bool:
+    """Replace all rows in one commit, and the columns by those declared; create the table if there is none.
+
+    With a ``generation``, only where no commit of this generation or a later one was made before, whoever is quicker:
+    Delta itself remembers the last one, in the commit. False where nothing was written for that reason.
+    """
+    options: dict[str, Any] = {"overwriteSchema": True}
+    if generation is not None:
+        options |= {"txnAppId": FENCE, "txnVersion": generation}
+    _save(table, frame, reference, metadata, "overwrite", options)
+    return generation is None or version_of(frame.sparkSession, reference, metadata["run_id"]) is not None
 
 
 def append(table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any]) -> None:
-    """Add rows in one commit; create the table with its constraints if there is none."""
-    _save(table, frame, reference, metadata, "append")
+    """Add rows in one commit, and columns that the table lacks at its end; create the table if there is none."""
+    _save(table, frame, reference, metadata, "append", {"mergeSchema": True})
 
 
-def _save(table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any], mode: str) -> None:
-    writer: DataFrameWriter = (
-        frame.select(*[c.name for c in table.columns])
-        .write.format("delta")
-        .mode(mode)
-        .option("userMetadata", json.dumps(dict(metadata), sort_keys=True))
-    )
+def replace_run(table: Table, frame: DataFrame, reference: Reference, run_id: str, metadata: Mapping[str, Any]) -> None:
+    """Put rows in the place of those of a run, in one commit."""
+    if not re.fullmatch(r"[\w-]+", run_id):  # it becomes SQL text
+        raise ValueError(f"{run_id!r} is not the id of a run")
+    _save(table, frame, reference, metadata, "overwrite", {"replaceWhere": f"run_id = '{run_id}'"})
+
+
+def _save(
+    table: Table,
+    frame: DataFrame,
+    reference: Reference,
+    metadata: Mapping[str, Any],
+    mode: str,
+    options: Mapping[str, Any],
+) -> None:
+    require_own_columns(frame.sparkSession, {table: reference})
+    columns = [F.col(c.name).alias(c.name, metadata={"comment": c.doc}) for c in table.columns]
+    writer = frame.select(*columns).write.format("delta").mode(mode).options(**options)
+    writer = writer.option("userMetadata", json.dumps(dict(metadata), sort_keys=True))
+    writer = writer.option("comment", table.doc)  # kept by catalogs; a folder has no place for it
     for name, sql in table.constraints.items():
         writer = writer.option(f"delta.constraints.{name}", sql)
-    if reference.kind == "table":
-        writer.saveAsTable(reference.place)
-    else:
-        writer.save(reference.place)
-
-
-def _handle(spark: SparkSession, reference: Reference) -> DeltaTable:
-    if reference.kind == "table":
-        return DeltaTable.forName(spark, reference.place)
-    return DeltaTable.forPath(spark, reference.place)
+    for left in reversed(range(TRIES)):
+        try:
+            writer.saveAsTable(reference.place) if reference.kind == "table" else writer.save(reference.place)
+            return
+        except Exception as error:  # Spark's or py4j's, by the kind of session
+            if not left or not CONFLICT.search(str(error)):
+                raise
+            time.sleep(0.1)  # a conflict is over as soon as the other commit is there

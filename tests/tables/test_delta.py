@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 
 from overlay_spark.errors import InputError
 from overlay_spark.tables import catalog, delta
+from overlay_spark.tables.contract import Column, Rule
 from overlay_spark.tables.references import Destination, Reference
 from tests.problems import sorted_rows
 
 pytestmark = pytest.mark.spark
 
 COSTS = [("a", "b", 1.0)]
+
+OLD_OUTPUT = Path(__file__).parents[1] / "cases" / "output_0_1"
+"""What version 0.1 wrote for three nodes and two topics."""
+
+OLD_TABLES = (catalog.OVERLAY_LINKS, catalog.OVERLAY_TOPICS, catalog.OVERLAY_NODES, catalog.RUNS)
 
 
 @pytest.fixture(params=["folder", "schema"])
@@ -63,3 +74,107 @@ def test_latest_version__of_what_is_not_there_is_refused(spark, tmp_path):
         delta.latest_version(spark, Reference("delta", str(tmp_path / "nowhere")))
     with pytest.raises(InputError, match="there is no Delta table here"):
         delta.latest_version(spark, Reference.parse("table:default.nowhere"))
+
+
+def comments(spark, place):
+    return {field.name: field.metadata.get("comment") for field in delta.read(spark, place).schema.fields}
+
+
+def grown(table):
+    """The table with two more columns, not at the end."""
+    given = Column("given", "int", "a new column", rules=(Rule("given_is_odd", "`given` % 2 = 1", "even", "Add 1."),))
+    return replace(table, columns=(given, *table.columns, Column("extra", "string", "another", nullable=True)))
+
+
+@pytest.fixture
+def old(tmp_path):
+    shutil.copytree(OLD_OUTPUT, tmp_path / "old")
+    return Destination.parse(str(tmp_path / "old"))
+
+
+def test_docs__are_comments_of_the_stored_table(spark, destination):
+    place = destination.table("link_costs")
+    delta.append(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, COSTS), place, {})
+    assert comments(spark, place) == {column.name: column.doc for column in catalog.LINK_COSTS.columns}
+    if place.kind == "table":
+        (description,) = DeltaTable.forName(spark, place.place).detail().select("description").first()
+        assert description == catalog.LINK_COSTS.doc
+
+
+def sorted_items(row):
+    return sorted(row.items())
+
+
+@pytest.mark.parametrize("table", OLD_TABLES, ids=lambda table: table.name)
+def test_append__to_a_table_of_version_0_1_adds_columns_and_keeps_rows(spark, old, table):
+    place, new = old.table(table.name), grown(table)
+    before = [row.asDict() for row in delta.read(spark, place).collect()]
+    assert before
+    since = [name for name in table.schema.names if name not in before[0]]  # what later versions have added
+    added = {**before[0], **dict.fromkeys(since), "given": 1, "extra": None}
+    delta.append(new, new.rows(spark, [[added[name] for name in new.schema.names]]), place, {"run_id": "new"})
+    found = delta.read(spark, place)
+    assert found.columns == [*before[0], *(c for c in new.schema.names if c not in before[0])]
+    assert {name: comments(spark, place)[name] for name in ("given", "extra")} == {
+        "given": "a new column",
+        "extra": "another",
+    }
+    rows = [row.asDict() for row in found.collect()]
+    kept = [{**row, **dict.fromkeys(since), "given": None, "extra": None} for row in before]
+    assert sorted(map(sorted_items, rows), key=str) == sorted(map(sorted_items, [*kept, added]), key=str)
+    assert delta.commit_metadata(spark, place) == {"run_id": "new"}
+
+
+@pytest.mark.parametrize("table", OLD_TABLES, ids=lambda table: table.name)
+def test_overwrite__of_a_table_of_version_0_1_gives_the_new_columns_in_order(spark, old, table):
+    place, new = old.table(table.name), grown(table)
+    before = [row.asDict() for row in delta.read(spark, place).collect()]
+    rows = [[({"given": 3, "extra": "x"} | row).get(name) for name in new.schema.names] for row in before]
+    delta.overwrite(new, new.rows(spark, rows), place, {})
+    found = delta.read(spark, place)
+    assert found.columns == new.schema.names
+    assert comments(spark, place) == {column.name: column.doc for column in new.columns}
+    assert sorted(map(list, found.collect()), key=str) == sorted(rows, key=str)
+    assert [row.asDict() for row in delta.read(spark, place, 0).collect()] == before
+    assert delta.latest_version(spark, place) == 1
+
+
+def test_overwrite__of_a_grown_table_keeps_the_constraints_it_was_created_with(spark, old):
+    """Those of added columns it has not: Delta takes them when it creates a table."""
+    place, new = old.table("overlay_nodes"), grown(catalog.OVERLAY_NODES)
+    with pytest.raises(Py4JJavaError, match="degree_is_not_negative"):
+        delta.overwrite(new, new.rows(spark, [(1, "a", 1, -1, 1.0)]), place, {})
+    delta.overwrite(new, new.rows(spark, [(2, "a", 1, 1, 1.0)]), place, {})
+    fresh = Reference("delta", place.place + "_fresh")
+    with pytest.raises(Py4JJavaError, match="given_is_odd"):
+        delta.overwrite(new, new.rows(spark, [(2, "a", 1, 1, 1.0)]), fresh, {})
+
+
+@pytest.mark.parametrize("write", [delta.append, delta.overwrite])
+def test_write__to_a_table_with_other_columns_is_refused(spark, destination, write):
+    place = destination.table("link_costs")
+    delta.append(grown(catalog.LINK_COSTS), grown(catalog.LINK_COSTS).rows(spark, [(1, *COSTS[0])]), place, {})
+    says = f"{place}: table 'link_costs' has %s that this version does not write (%s). Give another output folder or schema."
+    with pytest.raises(InputError) as refusal:
+        write(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, COSTS), place, {})
+    assert str(refusal.value) == says % ("2 columns", "given int, extra string")
+    other = replace(
+        grown(catalog.LINK_COSTS), columns=(Column("given", "bigint", ""), *grown(catalog.LINK_COSTS).columns[1:])
+    )
+    with pytest.raises(InputError) as refusal:
+        write(other, other.rows(spark, [(1, *COSTS[0])]), place, {})
+    assert str(refusal.value) == says % ("1 column", "given int")
+    assert delta.latest_version(spark, place) == 0
+
+
+def test_require_own_columns__tells_of_all_tables_at_once(spark, old):
+    less = [replace(table, columns=table.columns[:-1]) for table in OLD_TABLES if table is not catalog.RUNS]
+    delta.require_own_columns(spark, {table: old.table(table.name) for table in OLD_TABLES})
+    delta.require_own_columns(spark, {catalog.LINK_COSTS: old.table("nowhere")})
+    with pytest.raises(InputError) as refusal:
+        delta.require_own_columns(spark, {table: old.table(table.name) for table in less})
+    assert [fault.split("(")[1].split(")")[0] for fault in refusal.value.faults] == [
+        "pick bigint",
+        "weighted_diameter double",
+        "weighted_degree double",
+    ]

@@ -1,0 +1,33 @@
+"""Rows that wait between jobs as files of their own, for sessions without cache or checkpoints."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+
+class Staging:
+    """Staged rows of one run, as Parquet below a folder; :meth:`clear` takes them away."""
+
+    def __init__(self, spark: SparkSession, folder: str):
+        self._spark, self._folder = spark, f"{folder.rstrip('/')}/staged-{uuid.uuid4().hex}"
+        self._written: list[tuple[str, StructType]] = []
+
+    def write(self, frame: DataFrame) -> DataFrame:
+        """The frame's rows as they are now, read back from where they are staged. One job."""
+        place = f"{self._folder}/{len(self._written)}"
+        self._written.append((place, frame.schema))
+        frame.write.parquet(place)
+        return self._spark.read.schema(frame.schema).parquet(place)
+
+    def clear(self) -> None:
+        """Delete what was staged; in a store that this machine does not mount, empty files stay."""
+        for place, schema in self._written:
+            if not Path(self._folder).is_dir():
+                self._spark.createDataFrame([], schema).write.mode("overwrite").parquet(place)
+        self._written.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
