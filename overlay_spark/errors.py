@@ -24,11 +24,12 @@ class InputError(OverlayError):
 
     def __init__(self, faults: Sequence[str]):
         self.faults = tuple(faults)
+        super().__init__(self.faults)
+
+    def __str__(self) -> str:
         if len(self.faults) == 1:
-            text = self.faults[0]
-        else:
-            text = f"The input has {len(self.faults)} faults:\n" + "\n".join(f"- {fault}" for fault in self.faults)
-        super().__init__(text)
+            return self.faults[0]
+        return f"The input has {len(self.faults)} faults:\n" + "\n".join(f"- {fault}" for fault in self.faults)
 
 
 class GuardError(OverlayError):

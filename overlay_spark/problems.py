@@ -7,11 +7,31 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from overlay_spark.errors import InputError
-from overlay_spark.frames.costs import CoordinateCosts, LinkCosts, ListedCosts, SiteCosts
+from overlay_spark.options import CostOptions
 from overlay_spark.tables import catalog
 from overlay_spark.tables.contract import Table
 
-__all__ = ["CoordinateCosts", "LinkCosts", "ListedCosts", "OverlayProblem", "SiteCosts"]
+
+@dataclass(frozen=True)
+class ListedCosts:
+    """Only listed links may be used: ``table`` is a LINK_COSTS table."""
+
+    table: DataFrame
+
+
+@dataclass(frozen=True)
+class SiteCosts:
+    """Every pair may link, at the cost between their sites: ``table`` is a SITE_COSTS table."""
+
+    table: DataFrame
+
+
+@dataclass(frozen=True)
+class CoordinateCosts:
+    """Every pair may link, at the distance between the coordinates of the NODES table, plus both heights."""
+
+
+LinkCosts = ListedCosts | SiteCosts | CoordinateCosts
 
 
 @dataclass(frozen=True)
@@ -19,18 +39,18 @@ class OverlayProblem:
     """Who wants what, and what links cost.
 
     Nodes are those of ``nodes`` where it is given, else those subscribed. Only listed costs do without ``nodes``.
+    ``unit`` is the cost that counts as 1 inside; ``options.costs.unit`` where it is not given.
     """
 
     subscriptions: DataFrame
     costs: LinkCosts
     nodes: DataFrame | None = None
+    unit: float | None = None
 
     def __post_init__(self) -> None:
-        given = [(catalog.SUBSCRIPTIONS, self.subscriptions)]
-        if not isinstance(self.costs, CoordinateCosts):
-            given.append((cost_table(self.costs), self.costs.table))
-        if self.nodes is not None:
-            given.append((catalog.NODES, self.nodes))
+        if self.unit is not None:
+            CostOptions(unit=self.unit)  # refuses what is no unit
+        given = self._tables()
         faults = [fault for table, frame in given for fault in table.schema_faults(frame)[0]]
         if self.nodes is None and isinstance(self.costs, SiteCosts):
             faults.append("Table 'nodes' is not given. Site costs need it, to know the site of each node.")
@@ -38,17 +58,33 @@ class OverlayProblem:
             faults.append("Table 'nodes' is not given. Costs by coordinates need it, to know where each node is.")
         if faults:
             raise InputError(faults)
-        conformed = {
-            "subscriptions": catalog.SUBSCRIPTIONS.conform(self.subscriptions),
-            "costs": self.costs
-            if isinstance(self.costs, CoordinateCosts)
-            else replace(self.costs, table=cost_table(self.costs).conform(self.costs.table)),
-            "nodes": None if self.nodes is None else catalog.NODES.conform(self.nodes),
-        }
-        for name, value in conformed.items():
-            object.__setattr__(self, name, value)
+        for table, frame in given:
+            conformed = table.conform(frame)
+            if table in (catalog.LINK_COSTS, catalog.SITE_COSTS):
+                assert not isinstance(self.costs, CoordinateCosts)
+                object.__setattr__(self, "costs", replace(self.costs, table=conformed))
+            else:
+                object.__setattr__(self, table.name, conformed)
 
+    def _tables(self) -> list[tuple[Table, DataFrame]]:
+        given: list[tuple[Table, DataFrame | None]] = [
+            (catalog.SUBSCRIPTIONS, self.subscriptions),
+            (catalog.LINK_COSTS, self.costs.table if isinstance(self.costs, ListedCosts) else None),
+            (catalog.SITE_COSTS, self.costs.table if isinstance(self.costs, SiteCosts) else None),
+            (catalog.NODES, self.nodes),
+        ]
+        return [(table, frame) for table, frame in given if frame is not None]
 
-def cost_table(costs: ListedCosts | SiteCosts) -> Table:
-    """Which table of the catalog the costs are given by."""
-    return catalog.LINK_COSTS if isinstance(costs, ListedCosts) else catalog.SITE_COSTS
+    @property
+    def frames(self) -> list[DataFrame]:
+        """The tables that were given."""
+        return [frame for _, frame in self._tables()]
+
+    def counted_in(self, unit: float) -> OverlayProblem:
+        """The same problem with this unit, where it has none of its own."""
+        return self if self.unit is not None else replace(self, unit=unit)
+
+    @property
+    def unit_cost(self) -> float:
+        """The cost that counts as 1 inside."""
+        return CostOptions().unit if self.unit is None else self.unit

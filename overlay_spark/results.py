@@ -2,52 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol, Self
 
 from pyspark.sql import DataFrame
 
-from overlay_spark.frames.lineage import Holder
+
+class Closes(Protocol):
+    """What holds rows of a result and can let them go."""
+
+    def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class Overlay:
+class _Result:
+    """A result whose intermediate rows are kept until it is closed; use it in a ``with`` block, or call close()."""
+
+    workspace: Closes
+
+    def close(self) -> None:
+        """Let go what was kept for this result: read its DataFrames before. Forgetting it costs memory only."""
+        self.workspace.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metrics:
+    """An overlay in figures. Means over topics count those whose diameter was measured; None where none was."""
+
+    nodes: int
+    topics: int
+    links: int
+    cost: float
+    average_degree: float
+    average_weighted_degree: float
+    max_degree: int
+    topics_measured: int
+    largest_diameter: int | None
+    average_diameter: float | None
+    average_weighted_diameter: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """How an overlay came about."""
+
+    choice: str
+    """Which engine was chosen, and why."""
+    method: str
+    """How topic-connected components were found when it was verified."""
+    solve_seconds: float
+    """What the algorithm itself took, summed over tasks."""
+    sum_of_trees: float | None = None
+    """What the topics' trees cost when each topic pays for its own, where the algorithm builds trees."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlay(_Result):
     """A verified overlay: ``links``, ``topics`` and ``nodes`` as the OVERLAY_* tables, and its figures.
 
     ``lower_bound`` is a cost no overlay can beat, ``bound`` says which bound it is and ``gap`` is how far the cost
-    lies above it, as a share; all None where no bound was computed. Intermediate results stay cached until
-    :meth:`release`: call it before the same files are read again with other contents.
+    lies above it, as a share; all None where no bound was computed.
     """
 
     links: DataFrame
     topics: DataFrame
     nodes: DataFrame
-    metrics: Mapping[str, Any]
+    metrics: Metrics
+    facts: Facts
     algorithm: str
     engine: str
-    facts: Mapping[str, Any]
     lower_bound: float | None = None
     bound: str | None = None
-    holder: Holder = field(default_factory=Holder, repr=False)
+    workspace: Closes = field(repr=False)
 
     @property
     def gap(self) -> float | None:
         if not self.lower_bound:
             return None
-        return float(self.metrics["cost"]) / self.lower_bound - 1
-
-    def release(self) -> None:
-        """Let Spark drop what was cached for this overlay; its DataFrames would be computed anew."""
-        self.holder.release()
+        return self.metrics.cost / self.lower_bound - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """What computing an overlay will take. ``candidates`` are exact, or at most this many where not ``is_exact``.
 
     ``engine`` can compute it where ``fits``: the task that solves it then needs no more than ``design.task_memory``.
-    ``time_class`` is seconds, minutes or hours.
+    ``time_class`` is seconds, minutes or hours; ``choice`` says which engine was chosen and why.
     """
 
     nodes: int
@@ -59,19 +104,19 @@ class Estimate:
     engine: str
     fits: bool
     time_class: str
+    choice: str
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, kw_only=True)
+class Verification(_Result):
     """Whether an overlay is right. ``broken_topics`` (topic_id, side, nodes) has a row for each side of each broken
-    topic; ``faults`` is one sentence for each thing wrong, broken topics among them."""
+    topic; ``faults`` is one sentence for each thing wrong, broken topics among them. ``method`` is how components were
+    found."""
 
     ok: bool
     broken_topics: DataFrame
     faults: tuple[str, ...]
-    components: str
-    holder: Holder = field(default_factory=Holder, repr=False)
-
-    def release(self) -> None:
-        """Let Spark drop what was cached for this verification."""
-        self.holder.release()
+    method: str
+    stale: tuple[str, ...] = ()
+    """A sentence for each table beside a stored overlay that belongs to an earlier one."""
+    workspace: Closes = field(repr=False)

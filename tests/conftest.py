@@ -45,3 +45,33 @@ def spark(_session: Any) -> Iterator[Any]:
     _session.catalog.clearCache()
     for name, value in CHANGEABLE.items():
         _session.conf.set(name, value)
+
+
+@pytest.fixture
+def workspace(spark: Any) -> Iterator[Any]:
+    from overlay_spark.frames.workspace import Workspace
+    from overlay_spark.options import WorkspaceOptions
+
+    opened = Workspace(spark, WorkspaceOptions())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A session that offers neither cache nor checkpoints, as serverless Spark does; lists what was refused."""
+    from pyspark.errors import AnalysisException
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    refused: list[str] = []
+
+    def refusal(name: str) -> Any:
+        def refuse(*_: Any, **__: Any) -> None:
+            refused.append(name)
+            raise AnalysisException(f"[NOT_SUPPORTED_WITH_SERVERLESS] {name} is not supported on serverless compute.")
+
+        return refuse
+
+    for name in ("persist", "cache", "checkpoint", "localCheckpoint"):
+        monkeypatch.setattr(DataFrame, name, refusal(name))
+    return refused

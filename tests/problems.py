@@ -9,6 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from overlay_spark.frames.indexing import IndexedProblem, prepare
+from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import CostOptions, Options
 from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog
@@ -62,6 +64,15 @@ def problem(
         ListedCosts(catalog.LINK_COSTS.rows(spark, link_costs)),
         None if nodes is None else catalog.NODES.rows(spark, [(n, None) for n in nodes]),
     )
+
+
+def silent(step: str) -> None:
+    return None
+
+
+def indexed(problem: OverlayProblem, workspace: Workspace) -> IndexedProblem:
+    """A problem checked and in whole numbers."""
+    return prepare(problem, workspace, silent)
 
 
 def sorted_rows(frame: DataFrame) -> list[tuple[Any, ...]]:

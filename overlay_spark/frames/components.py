@@ -1,96 +1,62 @@
-"""Topics' sub-overlays as DataFrames, and the tasks that work on a bucket of whole topics."""
+"""Topic-connected components of an overlay: one seam, two methods.
+
+Both give (topic, node, component), one row a subscription; ``component`` is the least node of the component.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import logging
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
+from overlay_spark.errors import SetupError
+from overlay_spark.frames.buckets import Bucket, by_buckets
+from overlay_spark.frames.graphs import graphframes_components, graphframes_is_available
 from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.workspace import Workspace
+from overlay_spark.options import ComponentOptions
 
-SUBSCRIPTIONS_PER_BUCKET = 50_000
-"""About how many subscriptions a bucket of topics has: enough to be worth a call, few enough to hold."""
+log = logging.getLogger(__name__)
 
-
-def with_shared_topics(links: DataFrame, nodes: DataFrame) -> DataFrame:
-    """(src, dst, ...) -> the same with ``shared``: the topics both ends want. Two joins by node."""
-    src = nodes.select(F.col("node").alias("src"), F.col("topics").alias("src_topics"))
-    dst = nodes.select(F.col("node").alias("dst"), F.col("topics").alias("dst_topics"))
-    return (
-        links.join(src, "src")
-        .join(dst, "dst")
-        .select(*links.columns, F.array_intersect("src_topics", "dst_topics").alias("shared"))
-    )
+GROUPED, GRAPHFRAMES = "grouped", "graphframes"
 
 
-def sub_overlays(links_with_shared: DataFrame) -> DataFrame:
-    """(src, dst, cost, shared) -> (topic, src, dst, cost): every link once for every topic it serves. No shuffle."""
-    return links_with_shared.select(F.explode("shared").alias("topic"), "src", "dst", "cost")
+def require_method(spark: SparkSession, options: ComponentOptions) -> None:
+    """Refuse GraphFrames where it is asked for by name and cannot be had."""
+    if options.method == GRAPHFRAMES and not graphframes_is_available(spark):
+        raise SetupError(
+            "components.method is 'graphframes', but this Spark session cannot load GraphFrames. Add the jar "
+            "io.graphframes:graphframes-spark4_2.13 to the session (a folder of jars: OVERLAY_SPARK_JARS), install "
+            "graphframes-py, or use components.method = 'auto'."
+        )
 
 
-class Bucket(NamedTuple):
-    """Whole topics as arrays: subscriptions by (topic, node), and edges between their positions by topic."""
-
-    topics: NDArray[np.int64]
-    """The topics, ascending; topic i has the positions from ``starts[i]`` and the edges from ``edge_starts[i]``."""
-    starts: NDArray[np.int64]
-    edge_starts: NDArray[np.int64]
-    topic: NDArray[np.int32]
-    node: NDArray[np.int32]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    cost: NDArray[np.int64]
-
-
-def by_buckets(
-    problem: IndexedProblem, overlays: DataFrame, work: Callable[[Bucket], pa.Table], schema: str
-) -> DataFrame:
-    """Run ``work`` on buckets of topics, each with its subscriptions and its sub-overlay's links.
-
-    One shuffle, by topic; a task holds one bucket. Lazy. The answer does not depend on how topics fall into buckets.
-    """
-    n_buckets = max(1, problem.n_subscriptions // SUBSCRIPTIONS_PER_BUCKET)
-    nothing = F.lit(-1)
-    members = problem.members.select(
-        "topic", F.col("node").alias("a"), nothing.alias("b"), nothing.cast("bigint").alias("cost")
-    )
-    edges = overlays.select("topic", F.col("src").alias("a"), F.col("dst").alias("b"), "cost")
-    bucket = F.pmod(F.col("topic"), F.lit(n_buckets)).alias("bucket")
-
-    def run(rows: pa.Table) -> pa.Table:
-        return work(bucket_from_rows(rows))
-
-    return members.union(edges).groupBy(bucket).applyInArrow(run, schema)
+def choose_method(problem: IndexedProblem, options: ComponentOptions) -> str:
+    """``grouped`` or ``graphframes``: the one asked for, else by the nodes of the largest topic; logs what and why."""
+    if options.method != "auto":
+        return options.method
+    largest = f"the largest topic has {problem.largest_topic:,} nodes, components.huge_topic is {options.huge_topic:,}"
+    if problem.largest_topic < options.huge_topic:
+        log.debug("Components by grouped tasks: %s.", largest)
+        return GROUPED
+    if graphframes_is_available(problem.members.sparkSession):
+        log.info("Components by GraphFrames: %s.", largest)
+        return GRAPHFRAMES
+    log.warning("Components by grouped tasks, though %s: GraphFrames cannot be loaded.", largest)
+    return GROUPED
 
 
-def bucket_from_rows(rows: pa.Table) -> Bucket:
-    """Rows (topic, a, b, cost) in any order: subscriptions have b = -1, links of a sub-overlay are (a, b)."""
-    topic, a, b, cost = (rows.column(name).to_numpy() for name in ("topic", "a", "b", "cost"))
-    is_edge = b >= 0
-    order = np.lexsort((a[~is_edge], topic[~is_edge]))
-    topics_of, nodes_of = topic[~is_edge][order], a[~is_edge][order]
-    topics, starts = np.unique(topics_of, return_index=True)
-    edge_order = np.lexsort((b[is_edge], a[is_edge], topic[is_edge]))
-    edge_topic, src, dst = (column[is_edge][edge_order] for column in (topic, a, b))
-    width = np.int64(max(nodes_of.max(), 0) + 1)
-    places = topics_of.astype(np.int64) * width + nodes_of
+def topic_components(problem: IndexedProblem, overlays: DataFrame, method: str, workspace: Workspace) -> DataFrame:
+    """Sub-overlays (topic, src, dst, cost) -> (topic, node, component), by the method chosen."""
+    if method == GRAPHFRAMES:
+        return graphframes_components(problem, overlays, workspace)
+    return by_buckets(problem, overlays, _label, "topic int, node int, component int")
 
-    def position(nodes: NDArray[Any]) -> NDArray[np.int64]:
-        wanted: NDArray[np.int64] = np.searchsorted(places, edge_topic.astype(np.int64) * width + nodes)
-        return wanted
 
-    return Bucket(
-        topics.astype(np.int64),
-        np.append(starts, len(topics_of)).astype(np.int64),
-        np.append(np.searchsorted(edge_topic, topics), len(edge_topic)).astype(np.int64),
-        topics_of,
-        nodes_of,
-        position(src),
-        position(dst),
-        cost[is_edge][edge_order],
-    )
+def _label(bucket: Bucket) -> pa.Table:
+    """Compiled union-find."""
+    from overlay_spark.kernels.components import connected_labels
+
+    labels = connected_labels(len(bucket.node), bucket.left, bucket.right)
+    return pa.table({"topic": bucket.topic, "node": bucket.node, "component": bucket.node[labels]})

@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import functions as F
 
-from overlay_spark.algorithms.greedy import fewest_links
 from overlay_spark.algorithms.registry import find
-from overlay_spark.frames.components import with_shared_topics
-from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.indexing import IndexedProblem, with_shared_topics
 from overlay_spark.options import Options
 
 PAIRS_TO_COUNT = 5_000_000
@@ -32,7 +30,7 @@ WORDS_A_SECOND = 1e8
 """Words of bitsets one core reads a second, re-evaluations among them; rough, and so are the classes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Size:
     """The numbers of a problem. ``candidates`` are exact, or at most this many where not ``is_exact``."""
 
@@ -41,7 +39,7 @@ class Size:
     subscriptions: int
     candidates: int
     is_exact: bool
-    listed: int | None
+    listed: int | None = None
     may_tie: bool = False
     """Whether many candidates may have the same rank: where costs are listed or by site, or all 1."""
     band: int = 0
@@ -78,16 +76,15 @@ def known_size(problem: IndexedProblem, options: Options) -> Size:
     """The size by the numbers at hand; no job."""
     bounds = [problem.n_pairs] if problem.n_listed is None else [problem.n_pairs, problem.n_listed]
     by_distance = problem.link_costs is None and problem.site_costs is None
-    names = (options.design.algorithm, options.design.compare or options.design.algorithm)
     return Size(
-        problem.n_nodes,
-        problem.n_topics,
-        problem.n_subscriptions,
-        min(bounds),
-        min(bounds) == 0,
-        problem.n_listed,
-        may_tie=not by_distance or any(find(name).function is fewest_links for name in names),
-        band=options.greedy.band,
+        nodes=problem.n_nodes,
+        topics=problem.n_topics,
+        subscriptions=problem.n_subscriptions,
+        candidates=min(bounds),
+        is_exact=min(bounds) == 0,
+        listed=problem.n_listed,
+        may_tie=not by_distance or find(options.design.algorithm).unit_costs,
+        band=options.kernel.band,
     )
 
 
@@ -95,7 +92,7 @@ def exact_size(problem: IndexedProblem, options: Options) -> Size:
     """The size with candidates counted, where that is cheap. One job: two joins by node, or one by topic."""
     size = known_size(problem, options)
     if problem.link_costs is not None:
-        shared = with_shared_topics(problem.link_costs, problem.nodes)
+        shared = with_shared_topics(problem, problem.link_costs)
         counted = shared.where(F.size("shared") > 0)
     elif problem.n_topic_pairs <= PAIRS_TO_COUNT:
         a, b = (problem.members.select("topic", F.col("node").alias(end)) for end in ("src", "dst"))

@@ -1,21 +1,15 @@
-"""Topic-connected components of an overlay: one seam, two ways to compute them. The only place that knows GraphFrames.
-
-Both give (topic, node, component), one row a subscription; ``component`` is the least node of the component.
-"""
+"""Topic-connected components by GraphFrames: the only place that knows it."""
 
 from __future__ import annotations
 
 import contextlib
 
-import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from overlay_spark.errors import SetupError
-from overlay_spark.frames.components import Bucket, by_buckets
 from overlay_spark.frames.indexing import IndexedProblem
-from overlay_spark.frames.lineage import Holder
+from overlay_spark.frames.workspace import Workspace
 
 
 def graphframes_is_available(spark: SparkSession) -> bool:
@@ -37,64 +31,36 @@ def graphframes_is_available(spark: SparkSession) -> bool:
     return True
 
 
-def choose_engine(spark: SparkSession, wanted: str) -> str:
-    """``graphframes`` or ``grouped``; GraphFrames asked for by name and not to be had is refused."""
-    if wanted == "grouped":
-        return "grouped"
-    if graphframes_is_available(spark):
-        return "graphframes"
-    if wanted == "graphframes":
-        raise SetupError(
-            "components.engine is 'graphframes', but this Spark session cannot load GraphFrames. Add the jar "
-            "io.graphframes:graphframes-spark4_2.13 to the session (a folder of jars: OVERLAY_SPARK_JARS), install "
-            "graphframes-py, or use components.engine = 'auto'."
-        )
-    return "grouped"
+def vertex_of(topic: Column, node: Column, n_nodes: int) -> Column:
+    """A subscription as one number; those of a topic ascend as its nodes do."""
+    return topic.cast("bigint") * F.lit(n_nodes) + node
 
 
-def topic_components(problem: IndexedProblem, overlays: DataFrame, engine: str, holder: Holder) -> DataFrame:
-    """Sub-overlays (topic, src, dst, cost) -> (topic, node, component), by the engine chosen."""
-    if engine == "graphframes":
-        return _by_graphframes(problem, overlays, holder)
-    return _by_grouped_tasks(problem, overlays)
+def node_of(vertex: Column, n_nodes: int) -> Column:
+    """The node of such a number."""
+    return F.pmod(vertex, F.lit(n_nodes)).cast("int")
 
 
-def _by_grouped_tasks(problem: IndexedProblem, overlays: DataFrame) -> DataFrame:
-    """Compiled union-find over buckets of topics; one shuffle, by topic. Lazy."""
-    return by_buckets(problem, overlays, _label, "topic int, node int, component int")
+def graphframes_components(problem: IndexedProblem, overlays: DataFrame, workspace: Workspace) -> DataFrame:
+    """Sub-overlays (topic, src, dst, cost) -> (topic, node, component). Runs at once; the result is held.
 
-
-def _label(bucket: Bucket) -> pa.Table:
-    from overlay_spark.kernels.components import connected_labels
-
-    labels = connected_labels(len(bucket.node), bucket.left, bucket.right)
-    return pa.table({"topic": bucket.topic, "node": bucket.node, "component": bucket.node[labels]})
-
-
-def _by_graphframes(problem: IndexedProblem, overlays: DataFrame, holder: Holder) -> DataFrame:
-    """GraphFrames' distributed algorithm over vertices topic * n_nodes + node. It runs at once; the result is held.
-
-    The label of a component is its least vertex, which names its least node. ``graphx`` is not used: below 0.12.3 it
-    stops after 31 steps without a word.
+    One graph has all topics: a subscription is a vertex, and a link an edge in every topic its ends share. The label of
+    a component is its least vertex, which names its least node. ``graphx`` is not used: below 0.12.3 it stops after 31
+    steps without a word.
     """
     from graphframes import GraphFrame
 
-    n = problem.n_nodes
-
-    def vertex(node: str) -> Column:
-        return F.col("topic").cast("bigint") * F.lit(n) + F.col(node)
-
-    vertices = problem.members.select(vertex("node").alias("id"), "topic", "node")
-    edges = overlays.select(vertex("src").alias("src"), vertex("dst").alias("dst"))
-    spark = problem.members.sparkSession
-    found: DataFrame = GraphFrame(vertices, edges).connectedComponents(
+    n, topic = problem.n_nodes, F.col("topic")
+    vertices = problem.members.select(vertex_of(topic, F.col("node"), n).alias("id"), "topic", "node")
+    edges = overlays.select(*[vertex_of(topic, F.col(end), n).alias(end) for end in ("src", "dst")])
+    found: DataFrame = GraphFrame(workspace.settle(vertices), workspace.settle(edges)).connectedComponents(
         algorithm="graphframes",
         broadcastThreshold=-1,
         useLabelsAsComponents=True,
-        use_local_checkpoints=not _has_checkpoint_folder(spark),
+        use_local_checkpoints=not _has_checkpoint_folder(problem.members.sparkSession),
     )
-    holder.adopt(found)
-    return found.select("topic", "node", F.pmod(F.col("component"), F.lit(n)).cast("int").alias("component"))
+    workspace.adopt(found)
+    return found.select("topic", "node", node_of(F.col("component"), n).alias("component"))
 
 
 def _has_checkpoint_folder(spark: SparkSession) -> bool:

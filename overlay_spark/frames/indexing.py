@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from overlay_spark.frames.costs import LinkCosts, ListedCosts, SiteCosts, units
-from overlay_spark.frames.lineage import Holder
+from overlay_spark.costs import from_units
+from overlay_spark.frames.inputs import Counts, check_input
+from overlay_spark.frames.pricing import units
+from overlay_spark.frames.workspace import Workspace
+from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog
+from overlay_spark.tables.audit import Audit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexedProblem:
-    """A problem in whole numbers.
+    """A problem in whole numbers; ``unit`` is the cost that counts as 1.
 
     ``nodes`` (node, node_id, site, coordinates, height, topics: the numbers of its topics, ascending), ``topics``
     (topic, topic_id, size: how many want it), ``members`` (topic, node).
@@ -34,6 +39,15 @@ class IndexedProblem:
     """How many links are listed, where links are."""
     n_topic_pairs: int
     """Pairs of nodes that share a topic, counted once for each topic."""
+    largest_topic: int
+    """How many nodes want the topic that most want."""
+    unit: float
+    raw: Counts
+    """What was counted in the tables themselves, apart from the index: what a proof stands on."""
+
+    def cost(self, units: float | None) -> float | None:
+        """A number of units as a cost; None stays None."""
+        return None if units is None else float(from_units(units, self.unit))
 
     @property
     def n_pairs(self) -> int:
@@ -41,24 +55,38 @@ class IndexedProblem:
         return min(self.n_topic_pairs, self.n_nodes * (self.n_nodes - 1) // 2)
 
 
-def index_problem(
-    subscriptions: DataFrame, nodes: DataFrame | None, costs: LinkCosts, unit: float, holder: Holder
+def prepare(
+    problem: OverlayProblem, workspace: Workspace, progress: Callable[[str], None], *more: Audit
 ) -> IndexedProblem:
-    """SUBSCRIPTIONS, NODES and costs -> the same in whole numbers.
+    """Check a problem, and what ``more`` audits, then index it. Its tables are held meanwhile, to be read once."""
+    progress("check input")
+    for frame in problem.frames:
+        workspace.hold(frame)
+    counts = check_input(problem, *more)
+    progress("index")
+    indexed = index_problem(problem, counts, workspace)
+    for frame in problem.frames:
+        workspace.drop(frame)
+    return indexed
+
+
+def index_problem(problem: OverlayProblem, raw: Counts, workspace: Workspace) -> IndexedProblem:
+    """A checked problem, and what was counted in its raw tables -> the same in whole numbers.
 
     Two windows over one partition number the nodes and the topics: each id table must be sortable by one task, which
     spills. One job counts; all frames are held.
     """
+    subscriptions, nodes, costs, unit = problem.subscriptions, problem.nodes, problem.costs, problem.unit_cost
     known = catalog.NODES.conform(subscriptions.select("node_id").distinct()) if nodes is None else nodes
     known = known.withColumn("height", F.coalesce("height", F.lit(0.0)))
     numbered = _numbered(known, "node_id", "node")
     sizes = subscriptions.groupBy("topic_id").agg(F.count(F.lit(1)).alias("size"))
-    topics = holder.hold(_numbered(sizes, "topic_id", "topic"))
+    topics = workspace.hold(_numbered(sizes, "topic_id", "topic"))
     link_costs = site_costs = None
     if isinstance(costs, SiteCosts):
-        sites = holder.hold(_numbered(known.select("site").distinct(), "site", "site_number"))
+        sites = workspace.hold(_numbered(known.select("site").distinct(), "site", "site_number"))
         numbered = numbered.join(sites, "site").withColumn("site", F.col("site_number"))
-        site_costs = holder.hold(_indexed_sites(costs.table, sites, unit))
+        site_costs = workspace.hold(_indexed_sites(costs.table, sites, unit))
     else:
         numbered = numbered.withColumn("site", F.lit(None).cast("int"))
     wanted = (
@@ -66,7 +94,7 @@ def index_problem(
         .groupBy("node_id")
         .agg(F.array_sort(F.collect_list("topic")).alias("topics"))
     )
-    indexed = holder.hold(
+    indexed = workspace.hold(
         numbered.join(wanted, "node_id", "left").select(
             "node",
             "node_id",
@@ -77,25 +105,30 @@ def index_problem(
         )
     )
     if isinstance(costs, ListedCosts):
-        link_costs = holder.hold(_indexed_links(costs.table, indexed, unit))
+        link_costs = workspace.hold(_indexed_links(costs.table, indexed, unit))
     counts = indexed.agg(F.count(F.lit(1)).alias("nodes"), F.sum(F.size("topics")).alias("subscriptions"))
     pairs = F.sum(F.col("size") * (F.col("size") - 1)) / 2
-    counts = counts.crossJoin(topics.agg(F.count(F.lit(1)).alias("topics"), pairs.alias("pairs")))
+    counts = counts.crossJoin(
+        topics.agg(F.count(F.lit(1)).alias("topics"), pairs.alias("pairs"), F.max("size").alias("largest"))
+    )
     if link_costs is not None:
         counts = counts.crossJoin(link_costs.agg(F.count(F.lit(1)).alias("listed")))
     row = counts.first()
     assert row is not None
     return IndexedProblem(
-        indexed,
-        topics,
-        indexed.select(F.explode("topics").alias("topic"), "node"),
-        link_costs,
-        site_costs,
-        row["nodes"],
-        row["topics"],
-        row["subscriptions"],
-        None if link_costs is None else row["listed"],
-        int(row["pairs"]),
+        nodes=indexed,
+        topics=topics,
+        members=indexed.select(F.explode("topics").alias("topic"), "node"),
+        link_costs=link_costs,
+        site_costs=site_costs,
+        n_nodes=row["nodes"],
+        n_topics=row["topics"],
+        n_subscriptions=row["subscriptions"],
+        n_listed=None if link_costs is None else row["listed"],
+        n_topic_pairs=int(row["pairs"]),
+        largest_topic=row["largest"],
+        unit=unit,
+        raw=raw,
     )
 
 
@@ -128,13 +161,29 @@ def _indexed_sites(table: DataFrame, sites: DataFrame, unit: float) -> DataFrame
     )
 
 
-def with_ids(links: DataFrame, nodes: DataFrame) -> DataFrame:
-    """Links between numbered nodes with their ids for ``src`` and ``dst``; other columns stay."""
+def with_ids(problem: IndexedProblem, links: DataFrame) -> DataFrame:
+    """Links between numbered nodes with their ids for ``src`` and ``dst``; other columns stay. Two joins by node."""
     others = [c for c in links.columns if c not in ("src", "dst")]
-    src = nodes.select(F.col("node").alias("src"), F.col("node_id").alias("src_id"))
-    dst = nodes.select(F.col("node").alias("dst"), F.col("node_id").alias("dst_id"))
+    src = problem.nodes.select(F.col("node").alias("src"), F.col("node_id").alias("src_id"))
+    dst = problem.nodes.select(F.col("node").alias("dst"), F.col("node_id").alias("dst_id"))
     return (
         links.join(src, "src")
         .join(dst, "dst")
         .select(F.col("src_id").alias("src"), F.col("dst_id").alias("dst"), *others)
     )
+
+
+def with_ends(problem: IndexedProblem, links: DataFrame, by: str = "node") -> DataFrame:
+    """Links with all that is known of both ends, as columns ``*_a`` and ``*_b``; null where an end is unknown.
+
+    ``src`` and ``dst`` are numbers of nodes, or with ``by`` = "node_id" their ids. Two joins by node.
+    """
+    a, b = (problem.nodes.select(*[F.col(c).alias(f"{c}_{end}") for c in problem.nodes.columns]) for end in "ab")
+    joined = links.join(a, F.col("src") == F.col(f"{by}_a"), "left")
+    return joined.join(b, F.col("dst") == F.col(f"{by}_b"), "left")
+
+
+def with_shared_topics(problem: IndexedProblem, links: DataFrame) -> DataFrame:
+    """Links between numbered nodes -> the same with ``shared``: the topics both ends want. Two joins by node."""
+    shared = F.array_intersect("topics_a", "topics_b").alias("shared")
+    return with_ends(problem, links).select(*links.columns, shared)

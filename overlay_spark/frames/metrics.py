@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.costs import from_units
-from overlay_spark.frames.components import Bucket, by_buckets
+from overlay_spark.frames.buckets import Bucket, by_buckets
 from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.results import Metrics
 
 SHAPES_DDL = "topic int, nodes int, links int, components int, diameter int, weighted_diameter bigint"
 
@@ -52,8 +51,8 @@ def node_degrees(problem: IndexedProblem, links: DataFrame) -> DataFrame:
     )
 
 
-def figures(links: DataFrame, shapes: DataFrame, degrees: DataFrame, n_nodes: int, unit: float) -> dict[str, Any]:
-    """The overlay in figures; one job, three sums. A mean counts topics whose diameter was measured."""
+def figures(problem: IndexedProblem, links: DataFrame, shapes: DataFrame, degrees: DataFrame) -> Metrics:
+    """The overlay in figures, of costs in units; one job, three sums."""
     total = links.agg(F.count(F.lit(1)).alias("links"), F.coalesce(F.sum("cost"), F.lit(0)).alias("cost"))
     measured = shapes.agg(
         F.count(F.lit(1)).alias("topics"),
@@ -62,19 +61,20 @@ def figures(links: DataFrame, shapes: DataFrame, degrees: DataFrame, n_nodes: in
         F.sum("diameter").alias("hops"),
         F.sum("weighted_diameter").alias("path"),
     )
-    row = total.crossJoin(measured).crossJoin(degrees.agg(F.max("degree").alias("max_degree"))).first()
+    most = degrees.agg(F.count(F.lit(1)).alias("nodes"), F.max("degree").alias("max_degree"))
+    row = total.crossJoin(measured).crossJoin(most).first()
     assert row is not None
-    mean = row["measured"] or None
-    return {
-        "nodes": n_nodes,
-        "topics": row["topics"],
-        "links": row["links"],
-        "cost": from_units(row["cost"], unit),
-        "average_degree": 2 * row["links"] / n_nodes,
-        "average_weighted_degree": from_units(2 * row["cost"], unit) / n_nodes,
-        "max_degree": row["max_degree"],
-        "topics_measured": row["measured"],
-        "largest_diameter": row["largest"],
-        "average_diameter": mean and row["hops"] / mean,
-        "average_weighted_diameter": mean and from_units(row["path"], unit) / mean,
-    }
+    unit, nodes, counted = problem.unit, row["nodes"], row["measured"]
+    return Metrics(
+        nodes=nodes,
+        topics=row["topics"],
+        links=row["links"],
+        cost=from_units(row["cost"], unit),
+        average_degree=2 * row["links"] / nodes,
+        average_weighted_degree=from_units(2 * row["cost"], unit) / nodes,
+        max_degree=row["max_degree"],
+        topics_measured=counted,
+        largest_diameter=row["largest"],
+        average_diameter=row["hops"] / counted if counted else None,
+        average_weighted_diameter=from_units(row["path"], unit) / counted if counted else None,
+    )

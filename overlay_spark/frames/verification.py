@@ -1,4 +1,8 @@
-"""Prove or refute an overlay: every topic connected, every link known, allowed, rightly priced and of use."""
+"""Prove or refute an overlay: every topic connected, every link known, allowed, rightly priced and of use.
+
+The proof stands on the raw tables, not on what the solver was given: labels must be there for as many subscriptions
+and topics as were counted in them.
+"""
 
 from __future__ import annotations
 
@@ -7,92 +11,112 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from overlay_spark.frames.components import sub_overlays
-from overlay_spark.frames.costs import distance_units, units
-from overlay_spark.frames.graphs import topic_components
-from overlay_spark.frames.indexing import IndexedProblem
-from overlay_spark.frames.lineage import Holder
-from overlay_spark.tables.audit import Audit, Finding, faults_of, rows
+from overlay_spark.errors import InputError, VerificationError
+from overlay_spark.frames.buckets import sub_overlays
+from overlay_spark.frames.components import GROUPED, topic_components
+from overlay_spark.frames.indexing import IndexedProblem, with_ends, with_shared_topics
+from overlay_spark.frames.metrics import topic_shapes
+from overlay_spark.frames.pricing import units, with_price
+from overlay_spark.frames.workspace import Workspace
+from overlay_spark.tables.audit import EXAMPLES, Audit, Fault, Finding, brief, counted, faults_of, sentence
 
-LINK_FAULTS: tuple[tuple[str, str], ...] = (
-    ("src IS NULL", "a node that is not among the nodes"),
-    ("src = dst", "the same node at both ends"),
-    ("times > 1", "a pair that is given more than once"),
-    ("src <> dst AND listed IS NULL", "a pair that is not among the links that may be used"),
-    ("listed <> cost", "another cost than the costs given"),
-    ("src <> dst AND n_shared = 0", "ends that share no topic"),
+LINK_FAULTS: tuple[tuple[str, str, str], ...] = (
+    ("unknown_node", "src IS NULL", "with a node that is not among the nodes"),
+    ("loop", "src = dst", "with the same node at both ends"),
+    ("repeated", "times > 1", "with a pair that is given more than once"),
+    ("not_listed", "src <> dst AND price IS NULL", "with a pair that is not among the links that may be used"),
+    ("other_cost", "src <> dst AND price <> cost", "with another cost than the costs given"),
+    ("useless", "src <> dst AND n_shared = 0", "with ends that share no topic"),
 )
-"""What may be wrong with a link, and how it is said."""
+"""What may be wrong with a link: its kind, when it is so, and how it is said."""
 
-
-POSITIONS = tuple(f"{what}_{end}" for what in ("site", "coordinates", "height") for end in "ab")
-"""Columns that say where the two ends of a link are."""
+BROKEN, UNSEEN = "broken_topics", "unseen_rows"
+SIDES = 3
+"""How many sides of a broken topic a message names."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What is wrong with an overlay, one sentence each; where ``topics_broken``, the first is on topics.
-
-    ``broken_topics`` (topic_id, side, nodes) has a row for each side of each broken topic, named by its least node.
-    """
+    """What is wrong with an overlay. ``broken_topics`` (topic_id, side, nodes) has a row for each side of each broken
+    topic, named by its least node."""
 
     links: DataFrame
     """The links as :func:`described_links` gives them, held."""
+    shapes: DataFrame
+    """What the overlay is to each topic, as :func:`overlay_spark.frames.metrics.topic_shapes` gives it, settled."""
     broken_topics: DataFrame
-    topics_broken: bool
-    faults: tuple[str, ...]
+    faults: tuple[Fault, ...]
+
+    def only(self, kind: str) -> bool:
+        """Whether all faults, and at least one, are of this kind."""
+        return {fault.kind for fault in self.faults} == {kind}
 
 
-def described_links(links: DataFrame, problem: IndexedProblem, unit: float) -> DataFrame:
-    """LINKS -> (src, dst, cost, shared, n_shared, listed, times, src_id, dst_id), one row a given row.
+def described_links(problem: IndexedProblem, links: DataFrame) -> DataFrame:
+    """LINKS -> (src, dst, cost, shared, n_shared, price, times, src_id, dst_id), one row a given row.
 
-    ``src`` < ``dst`` are null where an end is unknown; ``shared`` are the topics both ends want; ``listed`` is the cost
+    ``src`` < ``dst`` are null where an end is unknown; ``shared`` are the topics both ends want; ``price`` is the cost
     by the problem's costs, null where the link may not be used; ``times`` is how often the pair occurs. Two joins by
     id, one by link or site, one window by link.
     """
-    a = problem.nodes.select(*[F.col(c).alias(f"{c}_a") for c in problem.nodes.columns])
-    b = problem.nodes.select(*[F.col(c).alias(f"{c}_b") for c in problem.nodes.columns])
-    known = links.join(a, F.col("src") == F.col("node_id_a"), "left").join(
-        b, F.col("dst") == F.col("node_id_b"), "left"
-    )
-    both = F.col("node_a").isNotNull() & F.col("node_b").isNotNull()
+    priced = with_price(problem, with_ends(problem, links, by="node_id"))
     shared = F.array_intersect("topics_a", "topics_b")
-    told = known.select(
-        F.when(both, F.least("node_a", "node_b")).alias("src"),
-        F.when(both, F.greatest("node_a", "node_b")).alias("dst"),
-        units(F.col("cost"), unit).alias("cost"),
+    times = F.count(F.lit(1)).over(Window.partitionBy("low", "high"))
+    return priced.select(
+        F.col("low").alias("src"),
+        F.col("high").alias("dst"),
+        units(F.col("cost"), problem.unit).alias("cost"),
         shared.alias("shared"),
         F.size(shared).alias("n_shared"),
+        "price",
+        F.when(F.col("low").isNotNull(), times).alias("times"),
         F.col("src").alias("src_id"),
         F.col("dst").alias("dst_id"),
-        *POSITIONS,
     )
-    if problem.link_costs is not None:
-        priced = told.join(problem.link_costs.withColumnRenamed("cost", "listed"), ["src", "dst"], "left")
-    elif problem.site_costs is not None:
-        priced = told.join(problem.site_costs.withColumnRenamed("cost", "listed"), ["site_a", "site_b"], "left")
+
+
+def verify_links(
+    problem: IndexedProblem, links: DataFrame, method: str, workspace: Workspace, diameter_max_nodes: int = 0
+) -> Findings:
+    """LINKS -> findings, with diameters of topics up to that size.
+
+    One job measures the topics, and with it proves or refutes that they are connected; one counts all faults. Where
+    GraphFrames is the method, its labels are the proof, and it runs jobs of its own.
+    """
+    described = workspace.hold(described_links(problem, links))
+    overlays = sub_overlays(described.where("src <> dst"))
+    shapes = workspace.settle(topic_shapes(problem, overlays, diameter_max_nodes))
+    components = topic_components(problem, overlays, method, workspace)
+    broken = workspace.hold(sides_of_broken_topics(problem, components))
+    if method == GROUPED:  # the same labels in the same tasks
+        seen, pieces = F.sum("nodes"), F.sum("components")
+        counted_in = shapes
     else:
-        point_a, height_a, point_b, height_b = (
-            F.col(f"{what}_{end}") for end in "ab" for what in ("coordinates", "height")
-        )
-        priced = told.withColumn("listed", distance_units(point_a, height_a, point_b, height_b, unit))
-    times = F.count(F.lit(1)).over(Window.partitionBy("src", "dst"))
-    return priced.drop(*POSITIONS).withColumn("times", F.when(F.col("src").isNotNull(), times))
+        seen, pieces = F.count(F.lit(1)), F.count_if(F.col("node") == F.col("component"))
+        counted_in = components
+    topics = topic_audit(problem, counted_in, seen, pieces, broken)
+    return Findings(described, shapes, broken, tuple(faults_of([topics, _link_audit(described)])))
 
 
-def verify_links(links: DataFrame, problem: IndexedProblem, engine: str, unit: float, holder: Holder) -> Findings:
-    """LINKS -> findings. One job counts all faults; GraphFrames, where it is the engine, runs jobs of its own."""
-    described = holder.hold(described_links(links, problem, unit))
-    known = described.where("src <> dst")
-    components = topic_components(problem, sub_overlays(known), engine, holder)
-    broken = holder.hold(sides_of_broken_topics(components, problem))
-    topics = broken_topic_audit(components, broken, problem, "The overlay leaves {}")
-    faults = faults_of([topics, _link_audit(described)])
-    topics_broken = bool(faults) and faults[0].startswith("The overlay leaves")
-    return Findings(described, broken, topics_broken, tuple(faults))
+def require_valid(problem: IndexedProblem, found: Findings, method: str, workspace: Workspace) -> None:
+    """Refuse an overlay of our own with anything wrong.
+
+    Where listed links cannot connect a topic, that is the input's fault, and said so.
+    """
+    if not found.faults:
+        return
+    if found.only(BROKEN) and problem.link_costs is not None:
+        allowed = sub_overlays(with_shared_topics(problem, problem.link_costs))
+        components = topic_components(problem, allowed, method, workspace)
+        apart = workspace.hold(sides_of_broken_topics(problem, components))
+        if found.broken_topics.exceptAll(apart).isEmpty():
+            sentence = "Table 'link_costs' leaves {} List links between these sides, or remove the subscriptions."
+            raise InputError([sentence.format(_say_broken(apart))])
+    told = " ".join(fault.text for fault in found.faults)
+    raise VerificationError(f"The computed overlay fails its own check and was not written; please report this. {told}")
 
 
-def sides_of_broken_topics(components: DataFrame, problem: IndexedProblem) -> DataFrame:
+def sides_of_broken_topics(problem: IndexedProblem, components: DataFrame) -> DataFrame:
     """(topic, node, component) -> (topic_id, side, nodes) of topics in more than one piece. Two shuffles, by topic."""
     sides = components.groupBy("topic", "component").agg(F.count(F.lit(1)).alias("nodes"))
     split = sides.groupBy("topic").count().where("count > 1").select("topic")
@@ -104,40 +128,50 @@ def sides_of_broken_topics(components: DataFrame, problem: IndexedProblem) -> Da
     )
 
 
-def broken_topic_audit(components: DataFrame, broken: DataFrame, problem: IndexedProblem, sentence: str) -> Audit:
-    """Whether topics are in pieces; ``sentence`` has a place for how many, and examples name the first two sides.
+def topic_audit(
+    problem: IndexedProblem, counted_in: DataFrame, seen: Column, pieces: Column, broken: DataFrame
+) -> Audit:
+    """Whether topics are in pieces: there are more pieces than topics then. Which those are is only looked for then.
 
-    Each piece has one node that names it, so there are more of these than topics where one is in pieces: counting
-    them takes no shuffle. Which topics those are is only looked for then.
+    Both numbers are held against those of the raw tables: what was not seen proves nothing, and fewer pieces than
+    topics are no topic in pieces.
     """
-    sides = broken.groupBy("topic_id").agg(
-        F.count(F.lit(1)).alias("pieces"), F.array_sort(F.collect_list(F.struct("side", "nodes"))).alias("sides")
-    )
-    first, second = (F.col("sides")[i] for i in range(2))
-    named = sides.select(
-        F.col("topic_id").alias("topic"),
-        "pieces",
-        first["side"].alias("one_with"),
-        first["nodes"].alias("its_nodes"),
-        second["side"].alias("another_with"),
-        second["nodes"].alias("nodes_of_that"),
+    zero = F.lit(0)
+    rows = F.abs(F.coalesce(seen, zero) - F.lit(problem.raw.subscriptions))
+    beyond = F.coalesce(pieces, zero) - F.lit(problem.raw.topics)
+    return Audit(
+        (counted_in.agg(rows, F.greatest(-beyond, zero), F.greatest(beyond, zero)),),
+        (
+            Finding(
+                UNSEEN, lambda n, _: f"The check saw {counted(n, 'subscription[|s]')} more or fewer than there are."
+            ),
+            Finding(UNSEEN, lambda n, _: f"The check saw {counted(n, 'topic[|s]')} fewer than there are."),
+            Finding(BROKEN, lambda n, _: f"The overlay leaves {_say_broken(broken)}"),
+        ),
     )
 
-    def say(_: int, found: str) -> str:
-        n = broken.select("topic_id").distinct().count()
-        return sentence.format(f"{n} topic{'' if n == 1 else 's'} in pieces (first: {found}).")
 
-    pieces = components.agg(F.count_if(F.col("node") == F.col("component")) - F.lit(problem.n_topics))
-    return Audit(pieces, (Finding(say, lambda: named, tuple(named.columns)),))
+def _say_broken(broken: DataFrame) -> str:
+    """How many topics are in pieces, and the first few with their first few sides; a small job for each."""
+    by_topic = broken.groupBy("topic_id").agg(F.count(F.lit(1)).alias("pieces"))
+    n = by_topic.count()
+    told = []
+    for topic in by_topic.orderBy("topic_id").limit(EXAMPLES).collect():
+        sides = broken.where(F.col("topic_id") == F.lit(topic["topic_id"])).orderBy("side").limit(SIDES).collect()
+        named = [f"{counted(side['nodes'], 'node[|s]')} with {brief(side['side'])}" for side in sides]
+        more = ["..."] if topic["pieces"] > SIDES else []
+        told.append(f"topic {brief(topic['topic_id'])} is in {topic['pieces']} pieces: {', '.join([*named, *more])}")
+    return f"{counted(n, 'topic[|s]')} in pieces (first: {'; '.join(told)})."
 
 
 def _link_audit(described: DataFrame) -> Audit:
-    def finding(bad: str, says: str) -> Finding:
+    def finding(kind: str, bad: str, says: str) -> Finding:
         return Finding(
-            lambda n, found: f"The overlay has {rows(n)} with {says} (first: {found}).",
+            kind,
+            sentence("The overlay has", f"row[|s] {says}"),
             lambda: described.where(bad).select(F.col("src_id").alias("src"), F.col("dst_id").alias("dst")),
             ("src", "dst"),
         )
 
-    counts: list[Column] = [F.count_if(F.expr(bad)) for bad, _ in LINK_FAULTS]
-    return Audit(described.agg(*counts), tuple(finding(*fault) for fault in LINK_FAULTS))
+    counts: list[Column] = [F.count_if(F.expr(bad)) for _, bad, _ in LINK_FAULTS]
+    return Audit((described.agg(*counts),), tuple(finding(*fault) for fault in LINK_FAULTS))

@@ -1,74 +1,113 @@
-"""One conformance suite for every way to find topic-connected components."""
+"""GraphFrames: subscriptions as vertices and back, when it is there, and what it is asked and gives, without its jar.
+
+What it answers itself is in the conformance suite of components.
+"""
 
 from __future__ import annotations
 
-import pytest
+import sys
+from types import SimpleNamespace
 
-from overlay_spark.errors import SetupError
-from overlay_spark.frames.components import sub_overlays, with_shared_topics
-from overlay_spark.frames.costs import ListedCosts
-from overlay_spark.frames.graphs import choose_engine, graphframes_is_available, topic_components
-from overlay_spark.frames.indexing import index_problem
-from overlay_spark.frames.lineage import Holder
-from overlay_spark.tables import catalog
-from tests.problems import sorted_rows
+import pytest
+from pyspark.sql import functions as F
+
+from overlay_spark.frames.buckets import sub_overlays
+from overlay_spark.frames.graphs import graphframes_components, graphframes_is_available, node_of, vertex_of
+from overlay_spark.frames.indexing import with_shared_topics
+from tests import naive
+from tests.problems import indexed, problem, sorted_rows
 
 pytestmark = pytest.mark.spark
 
-NO_JAR = "GraphFrames' JVM part is not in this session: no jar found on Maven or in OVERLAY_SPARK_JARS"
+LARGEST = 2**31 - 1
 
 
-@pytest.fixture(params=["grouped", "graphframes"])
-def engine(request, spark):
-    if request.param == "graphframes" and not graphframes_is_available(spark):
-        pytest.skip(NO_JAR)
-    return request.param
-
-
-def components(spark, engine, subscriptions, links):
-    holder = Holder()
-    table = catalog.LINK_COSTS.rows(spark, [(a, b, 1.0) for a, b in links])
-    given = index_problem(catalog.SUBSCRIPTIONS.rows(spark, subscriptions), None, ListedCosts(table), 1.0, holder)
-    assert given.link_costs is not None
-    overlays = sub_overlays(with_shared_topics(given.link_costs, given.nodes))
-    found = sorted_rows(topic_components(given, overlays, engine, holder))
-    holder.release()
-    return found
-
-
-def test_topic_components__are_named_by_their_least_node(spark, engine):
-    subscriptions = [(n, "x") for n in "abcdef"] + [(n, "y") for n in "bdf"]
-    links = [("e", "f"), ("c", "e"), ("b", "d")]
-    a, b, c, d, e, f = range(6)
-    x, y = range(2)
-    assert components(spark, engine, subscriptions, links) == [
-        *[(x, a, a), (x, b, b), (x, c, c), (x, d, b), (x, e, c), (x, f, c)],
-        *[(y, b, b), (y, d, b), (y, f, f)],
+def test_vertex__names_a_subscription_and_gives_its_node_back_also_beyond_32_bits(spark):
+    cases = [
+        (n, topic, node)
+        for n in (1, 2, 7, 65_536, 65_537, LARGEST)
+        for topic in (0, 1, 65_536, LARGEST)
+        for node in {0, 1, n // 2, n - 1}
+        if node < n
     ]
+    frame = spark.createDataFrame(cases, "n int, topic int, node int")
+    sizes = sorted({n for n, _, _ in cases})
+    found = [
+        row
+        for n in sizes
+        for row in frame.where(F.col("n") == n)
+        .select("topic", "node", vertex_of(F.col("topic"), F.col("node"), n).alias("vertex"))
+        .select("*", node_of(F.col("vertex"), n).alias("back"), F.lit(n).alias("n"))
+        .collect()
+    ]
+    assert len(found) == len(cases)
+    for row in found:
+        assert row["vertex"] == row["topic"] * row["n"] + row["node"]
+        assert row["back"] == row["node"]
+    assert max(row["vertex"] for row in found) == LARGEST * LARGEST + LARGEST - 1
+    for n in sizes:  # the least vertex of a component is its least node
+        rows = sorted((r["topic"], r["node"], r["vertex"]) for r in found if r["n"] == n)
+        assert [vertex for _, _, vertex in rows] == sorted({vertex for _, _, vertex in rows})
 
 
-def test_topic_components__reach_along_long_paths(spark, engine):
-    n = 70  # more steps than an algorithm that stops after 31 would go
-    ids = [f"n{i:02d}" for i in range(n)]
-    found = components(spark, engine, [(i, "x") for i in ids], list(zip(ids[::-1], ids[-2::-1], strict=False)))
-    assert found == [(0, i, 0) for i in range(n)]
+class Graph:
+    """Stands in for GraphFrames; keeps what it was asked."""
+
+    asked = None
+
+    def __init__(self, vertices, edges):
+        self.vertices, self.edges = vertices, edges
+
+    def connectedComponents(self, **options):
+        vertices = [row["id"] for row in self.vertices.collect()]
+        edges = [(row["src"], row["dst"]) for row in self.edges.collect()]
+        labels = naive.components(vertices, edges)
+        found = self.vertices.sparkSession.createDataFrame(list(labels.items()), "id bigint, component bigint")
+        Graph.asked = SimpleNamespace(
+            options=options, edges=edges, vertices=vertices, found=self.vertices.join(found, "id").persist()
+        )
+        return Graph.asked.found
 
 
-def test_topic_components__without_links_are_single_nodes(spark, engine):
-    found = components(spark, engine, [("a", "x"), ("b", "x"), ("b", "y")], [("a", "b")][:0])
-    assert found == [(0, 0, 0), (0, 1, 1), (1, 1, 1)]
+def test_graphframes_components__asks_for_one_graph_of_all_topics_and_lets_its_answer_go(spark, workspace, monkeypatch):
+    monkeypatch.setitem(sys.modules, "graphframes", SimpleNamespace(GraphFrame=Graph))
+    subscriptions = [(n, "x") for n in "abcd"] + [(n, "y") for n in "bd"]
+    given = indexed(problem(spark, subscriptions, [("a", "c", 1.0), ("b", "d", 1.0)]), workspace)
+    overlays = sub_overlays(with_shared_topics(given, given.link_costs))
+    found = graphframes_components(given, overlays, workspace)
+    assert sorted_rows(found) == [(0, 0, 0), (0, 1, 1), (0, 2, 0), (0, 3, 1), (1, 1, 1), (1, 3, 1)]
+    assert sorted(Graph.asked.vertices) == [0, 1, 2, 3, 5, 7]
+    assert sorted(Graph.asked.edges) == [(0, 2), (1, 3), (5, 7)]
+    assert Graph.asked.options == {
+        "algorithm": "graphframes",  # graphx stops after 31 steps
+        "broadcastThreshold": -1,
+        "useLabelsAsComponents": True,  # else components have names of their own
+        "use_local_checkpoints": False,  # this session has a folder for checkpoints
+    }
+    assert Graph.asked.found.is_cached
+    workspace.close()
+    assert not Graph.asked.found.is_cached
 
 
-def test_topic_components__do_not_cross_topics(spark, engine):
-    found = components(spark, engine, [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")], [("a", "b"), ("b", "c")])
-    assert found == [(0, 0, 0), (0, 1, 0), (1, 1, 1), (1, 2, 1)]
+def available(spark, monkeypatch, error=None):
+    def graph(vertices, edges):
+        if error is not None:
+            raise error
+
+    monkeypatch.setitem(sys.modules, "graphframes", SimpleNamespace(GraphFrame=graph))
+    return graphframes_is_available(spark)
 
 
-def test_choose_engine__refuses_graphframes_only_when_asked_for_by_name(spark):
-    assert choose_engine(spark, "grouped") == "grouped"
-    if graphframes_is_available(spark):
-        assert choose_engine(spark, "auto") == choose_engine(spark, "graphframes") == "graphframes"
-    else:
-        assert choose_engine(spark, "auto") == "grouped"
-        with pytest.raises(SetupError, match="cannot load GraphFrames"):
-            choose_engine(spark, "graphframes")
+def test_graphframes__is_there_where_a_graph_can_be_made(spark, monkeypatch):
+    assert available(spark, monkeypatch)
+    missing = "java.lang.ClassNotFoundException: org.graphframes.GraphFramePythonAPI"
+    assert not available(spark, monkeypatch, RuntimeError(missing))
+    with pytest.raises(RuntimeError, match="out of disk"):
+        available(spark, monkeypatch, RuntimeError("out of disk"))
+
+
+def test_graphframes__is_not_there_without_its_python_half_nor_over_connect(spark, monkeypatch):
+    monkeypatch.setattr("pyspark.sql.utils.is_remote", lambda: True)
+    assert not available(spark, monkeypatch)
+    monkeypatch.setitem(sys.modules, "graphframes", None)
+    assert not graphframes_is_available(spark)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
-from overlay_spark.costs import MAX_UNITS, point_costs, to_units
+from overlay_spark.costs import LISTED, MAX_UNITS, listed_costs, point_costs, site_costs, to_units
 from overlay_spark.costs import from_units as from_units_array
-from overlay_spark.frames.costs import distance_units, from_units, overflows, units, vanishes
+from overlay_spark.frames.indexing import with_ends
+from overlay_spark.frames.pricing import distance_units, from_units, overflows, units, vanishes, with_price
 from overlay_spark.kernels.link_costs import costs_of
+from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts
+from overlay_spark.tables import catalog
+from tests.problems import indexed
 
 pytestmark = pytest.mark.spark
 
@@ -67,3 +73,44 @@ def test_distance_units__are_the_same_in_spark_and_in_arrays(spark, tmp_path, un
     row = found.agg(F.sum("pairs"), F.sum("differ"), F.min("least"), F.max("largest")).first()
     assert tuple(row)[:3] == (1500 * 1500, 0, 1)
     assert MAX_UNITS / 2 < row[3] <= MAX_UNITS
+
+
+N, UNIT = 12, 0.25
+IDS = [f"n{v:02d}" for v in range(N)]
+
+
+def cost_model(spark, model):
+    """(costs as arrays, costs as a table, nodes) of twelve nodes at five sites; half of all pairs are listed."""
+    rng = np.random.default_rng(6)
+    sites = np.arange(N) % 5
+    points, heights = rng.integers(-9, 9, (N, 2)) * 0.3, rng.integers(0, 3, N) * 0.7
+    rows = list(zip(IDS, [f"s{site}" for site in sites], points.tolist(), heights.tolist(), strict=True))
+    nodes = catalog.NODES.rows(spark, rows)
+    if model == "points":
+        return point_costs(points, heights, UNIT), CoordinateCosts(), nodes
+    if model == "sites":
+        table = np.triu(rng.integers(1, 99, (5, 5)))
+        priced = [(f"s{b}", f"s{a}", table[a, b] * UNIT) for a in range(5) for b in range(a, 5)]
+        return site_costs(sites, table + np.triu(table, 1).T), SiteCosts(catalog.SITE_COSTS.rows(spark, priced)), nodes
+    pairs = [(u, v) for v in range(N) for u in range(v) if (u + v) % 2]
+    prices = rng.integers(1, 99, len(pairs))
+    priced = [(IDS[v], IDS[u], cost * UNIT) for (u, v), cost in zip(pairs, prices.tolist(), strict=True)]
+    return listed_costs(*np.array(pairs).T, prices), ListedCosts(catalog.LINK_COSTS.rows(spark, priced)), nodes
+
+
+@pytest.mark.parametrize("model", ["listed", "sites", "points"])
+def test_price__is_what_arrays_say_of_every_pair_and_null_where_none_may_link(spark, workspace, model):
+    """Over all pairs in both directions, and links of which one end or both are unknown."""
+    costs, table, nodes = cost_model(spark, model)
+    wants = catalog.SUBSCRIPTIONS.rows(spark, [(node, "x") for node in IDS])
+    given = indexed(OverlayProblem(wants, table, nodes, unit=UNIT), workspace)
+    expected = {(IDS[0], "who"): None, ("who", IDS[0]): None, ("who", "else"): None}
+    for u, v in combinations(range(N), 2):
+        may_link = costs.kind != LISTED or (u + v) % 2
+        price = int(costs_of(costs, np.array([u], np.int32), np.array([v], np.int32))[0]) if may_link else None
+        expected |= {(IDS[u], IDS[v]): (u, v, price), (IDS[v], IDS[u]): (u, v, price)}
+    links = spark.createDataFrame(list(expected), "src string, dst string")
+    rows = with_price(given, with_ends(given, links, by="node_id")).collect()
+    found = {(row["src"], row["dst"]): (row["low"], row["high"], row["price"]) for row in rows}
+    assert found == {ends: price or (None, None, None) for ends, price in expected.items()}
+    assert len(rows) == len(expected) == N * (N - 1) + 3

@@ -1,0 +1,89 @@
+"""Which engine runs: the one asked for, or the first that takes the problem; never refused by numbers not counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from overlay_spark import engines as module
+from overlay_spark.errors import GuardError, OptionError
+from overlay_spark.frames.estimates import Size
+from overlay_spark.options import Options
+
+
+class Engine:
+    """An engine that takes up to ``most`` candidates, of which it knows a bound at first."""
+
+    def __init__(self, name, most, known=100, exact=60, algorithms=("greedy", "trees")):
+        self.name, self.most, self.known, self.exact, self.algorithms = name, most, known, exact, algorithms
+        self.counted = 0
+
+    def has(self, algorithm):
+        return algorithm.name in self.algorithms
+
+    def size(self, problem, options, exact=False):
+        self.counted += exact
+        return Size(nodes=9, topics=1, subscriptions=9, candidates=self.exact if exact else self.known, is_exact=exact)
+
+    def refusal(self, size, options):
+        return f"{self.name} refuses {size.candidates}" if size.candidates > self.most else None
+
+
+@pytest.fixture
+def these(monkeypatch):
+    def use(*given):
+        monkeypatch.setattr(module, "NAMES", tuple(engine.name for engine in given))
+        monkeypatch.setattr(module, "named", {engine.name: engine for engine in given}.__getitem__)
+
+    return use
+
+
+def test_auto__takes_the_first_that_takes_the_problem(these):
+    small, large = Engine("small", 10), Engine("large", 1000)
+    these(small, large)
+    choice = module.choose(None, Options())
+    assert choice.require() is large
+    assert choice.says.startswith("large, the first that takes it: needs about 0.5 GiB of 8g a task")
+    assert (small.counted, large.counted) == (1, 0)
+
+
+def test_engine__is_only_refused_after_candidates_were_counted(these):
+    engine = Engine("one", 80)
+    these(engine)
+    assert module.choose(None, Options()).require() is engine
+    assert module.choose(None, Options()).size.candidates == 60
+    assert module.choose(None, Options(), exact=True).size.candidates == 60
+
+
+def test_engine_by_name__is_the_one_and_says_why_it_refuses(these):
+    small, large = Engine("small", 10), Engine("large", 1000)
+    these(small, large)
+    choice = module.choose(None, Options().designing(engine="small"))
+    with pytest.raises(GuardError, match="small refuses 60"):
+        choice.require()
+    assert (choice.estimate().fits, choice.estimate().engine) == (False, "small")
+    assert choice.estimate().choice == "small refuses 60"
+    assert module.choose(None, Options().designing(engine="large")).says.startswith("large, as asked")
+
+
+def test_auto__of_none_that_takes_it_tells_the_first_refusal(these):
+    these(Engine("small", 10), Engine("large", 20))
+    with pytest.raises(GuardError, match="small refuses 60"):
+        module.choose(None, Options()).require()
+
+
+def test_algorithm__that_an_engine_lacks_is_refused_with_those_that_have_it(these):
+    these(Engine("one", 1000, algorithms=("greedy",)), Engine("two", 1000))
+    assert module.choose(None, Options().designing("trees")).require().name == "two"
+    with pytest.raises(OptionError, match=r"The engine 'one' does not run trees\. Engines that do: two\."):
+        module.choose(None, Options().designing("trees", "one"))
+
+
+def test_every_engine__is_what_its_module_says():
+    for name in module.NAMES:
+        assert module.named(name).name == name
+        module.require_engine(name)
+    with pytest.raises(OptionError, match=r"There is no engine 'gpu'"):
+        module.require_engine("gpu")
+    assert replace(Options().design, engine="auto").engine == module.AUTO

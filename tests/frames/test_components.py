@@ -1,0 +1,129 @@
+"""One conformance suite for every way to find topic-connected components."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from overlay_spark.errors import SetupError
+from overlay_spark.frames import components as module
+from overlay_spark.frames.buckets import sub_overlays
+from overlay_spark.frames.components import GRAPHFRAMES, GROUPED, choose_method, require_method, topic_components
+from overlay_spark.frames.graphs import graphframes_is_available
+from overlay_spark.frames.indexing import with_shared_topics
+from overlay_spark.options import ComponentOptions
+from tests import naive
+from tests.problems import indexed, problem, sorted_rows
+
+pytestmark = pytest.mark.spark
+
+NO_JAR = "GraphFrames' JVM part is not in this session: no jar found on Maven or in OVERLAY_SPARK_JARS"
+
+
+@pytest.fixture(params=[GROUPED, GRAPHFRAMES])
+def method(request, spark):
+    if request.param == GRAPHFRAMES and not graphframes_is_available(spark):
+        pytest.skip(NO_JAR)
+    return request.param
+
+
+@pytest.fixture
+def components(spark, workspace, method):
+    """(topic, node, component) where these links are the overlay.
+
+    Each node has another link beside, to one that nobody knows: a node that no link names would be refused.
+    """
+
+    def found(subscriptions, links):
+        nodes = {node for node, _ in subscriptions}
+        listed = [(a, b, 1.0) for a, b in links] + [(f"not {node}", node, 1.0) for node in nodes]
+        given = indexed(problem(spark, subscriptions, listed), workspace)
+        overlays = sub_overlays(with_shared_topics(given, given.link_costs))
+        return sorted_rows(topic_components(given, overlays, method, workspace).select("topic", "node", "component"))
+
+    return found
+
+
+def test_topic_components__are_named_by_their_least_node(components):
+    subscriptions = [(n, "x") for n in "abcdef"] + [(n, "y") for n in "bdf"]
+    links = [("e", "f"), ("c", "e"), ("b", "d")]
+    a, b, c, d, e, f = range(6)
+    x, y = range(2)
+    assert components(subscriptions, links) == [
+        *[(x, a, a), (x, b, b), (x, c, c), (x, d, b), (x, e, c), (x, f, c)],
+        *[(y, b, b), (y, d, b), (y, f, f)],
+    ]
+
+
+def test_topic_components__reach_along_long_paths(components):
+    n = 70  # more steps than an algorithm that stops after 31 would go
+    ids = [f"n{i:02d}" for i in range(n)]
+    found = components([(i, "x") for i in ids], list(zip(ids[::-1], ids[-2::-1], strict=False)))
+    assert found == [(0, i, 0) for i in range(n)]
+
+
+def test_topic_components__without_links_are_single_nodes(components):
+    assert components([("a", "x"), ("b", "x"), ("b", "y")], []) == [(0, 0, 0), (0, 1, 1), (1, 1, 1)]
+
+
+def test_topic_components__do_not_cross_topics(components):
+    found = components([("a", "x"), ("b", "x"), ("b", "y"), ("c", "y")], [("a", "b"), ("b", "c")])
+    assert found == [(0, 0, 0), (0, 1, 0), (1, 1, 1), (1, 2, 1)]
+
+
+def test_topic_components__are_those_by_definition(components):
+    wants = {t: [v for v in range(12) if (v * v + 7 * t) % 11 < 6] for t in range(9)}
+    links = [(u, v) for v in range(12) for u in range(v) if (5 * u + 3 * v) % 13 < 2]
+    found = components(
+        [(f"n{v:02d}", f"t{t}") for t, nodes in wants.items() for v in nodes],
+        [(f"n{u:02d}", f"n{v:02d}") for u, v in links],
+    )
+    labels = [(t, v, label) for t, nodes in wants.items() for v, label in naive.components(nodes, links).items()]
+    assert found == sorted(labels)
+    assert 9 < len({(t, label) for t, _, label in labels}) < len(labels)  # some in pieces, some not
+
+
+@pytest.mark.parametrize("available", [True, False])
+@pytest.mark.parametrize("wanted, largest, method", [
+    ("auto", 9, GROUPED), ("auto", 10, GRAPHFRAMES), (GROUPED, 10, GROUPED), (GRAPHFRAMES, 9, GRAPHFRAMES),
+])  # fmt: skip
+def test_choose_method__goes_by_the_largest_topic_and_by_what_can_be_had(
+    spark, given, monkeypatch, caplog, available, wanted, largest, method
+):
+    caplog.set_level("DEBUG", logger="overlay_spark")
+    monkeypatch.setattr(module, "graphframes_is_available", lambda session: available)
+    options = ComponentOptions(method=wanted, huge_topic=10)
+    if wanted == "auto" and largest == 10 and not available:
+        method = GROUPED
+    assert choose_method(replace(given, largest_topic=largest), options) == method
+    told = f"the largest topic has {largest} nodes, components.huge_topic is 10"
+    assert (told in caplog.text) == (wanted == "auto")
+
+
+def test_require_method__refuses_graphframes_only_when_asked_for_by_name(spark, monkeypatch):
+    monkeypatch.setattr(module, "graphframes_is_available", lambda session: False)
+    require_method(spark, ComponentOptions())
+    with pytest.raises(SetupError) as refusal:
+        require_method(spark, ComponentOptions(method=GRAPHFRAMES))
+    assert str(refusal.value) == (
+        "components.method is 'graphframes', but this Spark session cannot load GraphFrames. Add the jar "
+        "io.graphframes:graphframes-spark4_2.13 to the session (a folder of jars: OVERLAY_SPARK_JARS), install "
+        "graphframes-py, or use components.method = 'auto'."
+    )
+    monkeypatch.setattr(module, "graphframes_is_available", lambda session: session is spark)
+    require_method(spark, ComponentOptions(method=GRAPHFRAMES))
+
+
+@pytest.fixture
+def given(spark, workspace):
+    return indexed(problem(spark, [("a", "x"), ("b", "x")], [("a", "b", 1.0)]), workspace)
+
+
+def test_choose_method__does_not_ask_for_what_is_not_wanted(spark, given, monkeypatch):
+    def fail(session):
+        raise AssertionError("asked")
+
+    monkeypatch.setattr(module, "graphframes_is_available", fail)
+    require_method(spark, ComponentOptions(method=GROUPED))
+    assert choose_method(given, ComponentOptions()) == GROUPED

@@ -1,0 +1,152 @@
+"""Transport: what goes into a task is the problem, and what comes out is what the task answered, in the whole's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from overlay_spark.algorithms.greedy import greedy
+from overlay_spark.costs import point_costs
+from overlay_spark.frames import tasks as module
+from overlay_spark.frames.tasks import ANSWER, ANSWER_DDL, Answer, Task, TaskFacts, in_groups, in_one_task
+from overlay_spark.instance import Instance
+from overlay_spark.kernels.link_costs import costs_of
+from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts
+from overlay_spark.tables import catalog
+from tests import checks
+from tests.problems import indexed
+
+N = 30
+
+
+def arrays(model):
+    """A problem of thirty nodes, of which the last wants nothing, as arrays."""
+    rng = np.random.default_rng(4)
+    wants = rng.random((N, 9)) < 0.35
+    wants[-1] = False
+    points = point_costs(rng.integers(0, 40, (N, 2)) / 4, rng.integers(0, 3, N) / 2, 0.25)
+    src, dst = (ends.astype(np.int32) for ends in np.triu_indices(N, 1))
+    prices = costs_of(points, src, dst)
+    nodes, topics = np.nonzero(wants)
+    return wants, points, (src, dst, prices), Instance.from_pairs(N, 9, nodes, topics, points)
+
+
+def frames(spark, model):
+    """The same as tables."""
+    wants, points, (src, dst, prices), _ = arrays(model)
+    subscriptions = [(f"n{v:02d}", f"t{t}") for v, t in zip(*np.nonzero(wants), strict=True)]
+    pairs = [(f"n{u:02d}", f"n{v:02d}", cost / 4) for u, v, cost in zip(src, dst, prices.tolist(), strict=True)]
+    nodes = [
+        (f"n{v:02d}", f"n{v:02d}", point, height)
+        for v, (point, height) in enumerate(zip(points.points.tolist(), points.heights.tolist(), strict=True))
+    ]
+    costs = {
+        "listed": lambda: ListedCosts(catalog.LINK_COSTS.rows(spark, pairs)),
+        "sites": lambda: SiteCosts(catalog.SITE_COSTS.rows(spark, pairs)),
+        "points": CoordinateCosts,
+    }[model]()
+    return OverlayProblem(
+        catalog.SUBSCRIPTIONS.rows(spark, subscriptions), costs, catalog.NODES.rows(spark, nodes), unit=0.25
+    )
+
+
+def solve(task: Task) -> Answer:
+    links = greedy(task.instance)
+    return Answer(links, "solved", TaskFacts(0.5, float(len(task.links)), int(links.total_cost)))
+
+
+def rows_of(links):
+    return list(zip(*[c.tolist() for c in (links.src, links.dst, links.cost, links.contribution)], strict=True))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("model", ["listed", "sites", "points"])
+def test_one_task__gets_the_whole_problem(spark, workspace, model):
+    instance = arrays(model)[-1]
+    found = in_one_task(indexed(frames(spark, model), workspace), solve, workspace)
+    expected = greedy(instance)
+    links = found.links.orderBy("pick").collect()
+    assert [(r["src"], r["dst"], r["cost"], r["contribution"]) for r in links] == rows_of(expected)
+    assert [r["pick"] for r in links] == list(range(len(expected)))
+    assert {(r["group"], r["stage"]) for r in links} == {(0, "solved")}
+    assert [r["shared_topics"] for r in links] == [
+        len(set(instance.topics_of(r["src"])) & set(instance.topics_of(r["dst"]))) for r in links
+    ]
+    assert found.facts() == {0: TaskFacts(0.5, 0.0, expected.total_cost)}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("model", ["listed", "sites", "points"])
+@pytest.mark.parametrize("n_partitions", ["1", "5"])
+def test_groups__get_what_is_inside_them_and_answer_in_the_wholes_numbers(spark, workspace, model, n_partitions):
+    spark.conf.set("spark.sql.shuffle.partitions", n_partitions)
+    instance = arrays(model)[-1]
+    of_group = {7: list(range(0, N, 2)), 3: list(range(1, N, 3)), 5: [N - 1, 4]}  # some nodes in two, some in none
+    groups = spark.createDataFrame([(g, v) for g, nodes in of_group.items() for v in nodes], "group int, node int")
+    given = indexed(frames(spark, model), workspace)
+    found = in_groups(given, groups, solve, workspace)
+    links, facts = found.links.collect(), found.facts()
+    assert facts.keys() == of_group.keys()
+    for group, nodes in of_group.items():
+        wants = [instance.topics_of(v) if v in nodes else [] for v in range(N)]
+        expected = greedy(checks.instance_of(wants, 9, instance.costs))
+        mine = sorted((r for r in links if r["group"] == group), key=lambda r: r["pick"])
+        assert [(r["src"], r["dst"], r["cost"], r["contribution"]) for r in mine] == rows_of(expected)
+        assert facts[group].sum_of_trees == expected.total_cost
+    assert {group: len(wants) for group, wants in of_group.items() if facts[group].sum_of_trees} == {7: 15, 3: 10}
+
+
+def answer_what_is_there(task: Task) -> Answer:
+    more = task.instance.links_between(np.append(task.links.src, 0), np.append(task.links.dst, 2))
+    return Answer(more, "new", TaskFacts(0.0))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("grouped", [False, True])
+def test_links_that_are_there__come_in_their_order_and_keep_their_stage(spark, workspace, grouped):
+    instance, given = arrays("points")[-1], indexed(frames(spark, "points"), workspace)
+    there = spark.createDataFrame([(8, 20, 5), (4, 12, 9), (2, 6, 7)], "src int, dst int, pick bigint")
+    if grouped:
+        groups = spark.createDataFrame([(2, v) for v in range(N) if v != 20], "group int, node int")
+        found = in_groups(given, groups, answer_what_is_there, workspace, there).links
+        third = np.unique(instance.nodes)[2]  # a group leaves out nodes that want nothing
+        expected = [(2, 6), (4, 12), (0, third)]  # and the link to node 20
+    else:
+        found = in_one_task(given, answer_what_is_there, workspace, there).links
+        expected = [(8, 20), (2, 6), (4, 12), (0, 2)]
+    rows = found.orderBy("pick").collect()
+    assert [(r["src"], r["dst"]) for r in rows] == expected
+    assert [r["stage"] for r in rows] == [None] * (len(expected) - 1) + ["new"]
+    src, dst = np.array(expected).T
+    assert [r["cost"] for r in rows] == instance.links_between(src, dst).cost.tolist()
+
+
+def test_answer__of_many_links_is_several_rows_with_the_facts_in_the_first():
+    instance = checks.instance_of([[0]] * 400, 1)
+    src, dst = np.triu_indices(400, 1)
+    links = instance.links_between(src, dst)
+    assert len(links) > module.LINKS_A_ROW
+    task = Task(instance, links.take(np.arange(1)))
+    rows = pa.Table.from_batches(module._answer_rows(4, task, Answer(links, "s", TaskFacts(1.0))), ANSWER)
+    assert rows.column("group").to_pylist() == [4, 4]
+    assert [facts and facts["seconds"] for facts in rows.column("facts").to_pylist()] == [1.0, None]
+    told = [link for part in rows.column("links").to_pylist() for link in part]
+    assert [(link["src"], link["dst"]) for link in told] == links.pairs()
+    assert [link["stage"] for link in told] == [None] + ["s"] * (len(links) - 1)
+    assert [link["pick"] for link in told] == list(range(len(links)))
+
+
+def test_answer__without_links_still_tells_its_facts():
+    instance = checks.instance_of([[0]], 1)
+    nothing = instance.links_between(np.empty(0), np.empty(0))
+    facts = TaskFacts(1.0, None, 3)
+    rows = pa.Table.from_batches(module._answer_rows(0, Task(instance, nothing), Answer(nothing, "s", facts)), ANSWER)
+    assert rows.to_pylist() == [{"group": 0, "facts": facts._asdict(), "links": []}]
+
+
+def test_answer__has_one_schema_in_arrow_and_in_spark():
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import StructType
+
+    assert from_arrow_schema(ANSWER).simpleString() == StructType.fromDDL(ANSWER_DDL).simpleString()

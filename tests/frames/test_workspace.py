@@ -1,0 +1,110 @@
+"""Intermediate rows: computed once, cut from their inputs, and let go, whatever the session offers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+from pyspark import StorageLevel
+from pyspark.errors import AnalysisException
+
+from overlay_spark.errors import GuardError
+from overlay_spark.frames.workspace import Workspace, copies
+from overlay_spark.options import WorkspaceOptions
+from tests.problems import sorted_rows
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def counting(spark, tmp_path):
+    """A frame of ten rows that leaves a file each time its one task runs."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+
+    def work(batches):
+        import uuid
+
+        (runs / uuid.uuid4().hex).touch()
+        for batch in batches:
+            yield pa.RecordBatch.from_pydict({"x": batch.column(0)})
+
+    return spark.range(0, 10, 1, 1).mapInArrow(work, "x bigint"), lambda: len(list(runs.iterdir()))
+
+
+def test_settle__computes_once(workspace, counting):
+    frame, runs = counting
+    settled = workspace.settle(frame)
+    assert runs() == 1
+    assert sorted_rows(settled) == [(i,) for i in range(10)]
+    assert settled.where("x > 4").count() == 5
+    workspace.close()
+    assert settled.count() == 10
+    assert runs() == 1
+
+
+def test_copies__are_two_where_another_executor_can_keep_one(spark, monkeypatch):
+    assert copies(spark) == StorageLevel.MEMORY_AND_DISK
+    for master in ("spark://host:7077", "yarn", "local-cluster[2,1,1024]", None):
+        elsewhere = SimpleNamespace(conf=SimpleNamespace(get=lambda *_, master=master: master))
+        assert copies(elsewhere) == StorageLevel.MEMORY_AND_DISK_2
+
+    def refuse(*_):
+        raise AnalysisException("[CONFIG_NOT_AVAILABLE] spark.master")
+
+    assert copies(SimpleNamespace(conf=SimpleNamespace(get=refuse))) == StorageLevel.MEMORY_AND_DISK_2
+
+
+def test_hold__computes_once_while_held_and_again_when_dropped(workspace, counting):
+    frame, runs = counting
+    held = workspace.hold(frame)
+    assert (held.count(), held.count(), runs()) == (10, 10, 1)
+    workspace.drop(held)
+    assert (held.count(), runs()) == (10, 2)
+
+
+def test_drop__of_what_is_not_held_leaves_it_alone(spark, workspace):
+    theirs = spark.range(3).persist()
+    workspace.drop(theirs)
+    assert theirs.is_cached
+    theirs.unpersist()
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_settle__where_neither_cache_nor_checkpoints_are_to_be_had(spark, tmp_path, counting, refusing, staged):
+    frame, runs = counting
+    folder = tmp_path / "out"
+    workspace = Workspace(spark, WorkspaceOptions(staging=str(folder) if staged else None))
+    settled, again = workspace.settle(workspace.hold(frame)), workspace.settle(spark.range(2))
+    assert sorted(refusing) == ["localCheckpoint", "persist"]  # after the first refusal no other was tried
+    assert sorted_rows(settled) == [(i,) for i in range(10)]
+    assert (settled.schema, settled.count(), again.count(), runs()) == (frame.schema, 10, 2, 1)
+    assert len(list(folder.glob("*/*"))) == (2 if staged else 0)
+    workspace.close()
+    assert list(folder.glob("*")) == []
+
+
+def test_settle__hands_over_no_more_rows_than_the_driver_is_to_take(spark, refusing):
+    workspace = Workspace(spark, WorkspaceOptions(handover_rows=3))
+    assert workspace.settle(spark.range(3)).count() == 3
+    with pytest.raises(GuardError, match=r"more than 3 rows .* Set workspace\.staging to a folder"):
+        workspace.settle(spark.range(4))
+
+
+def test_workspace__is_closed_by_an_error_only(spark):
+    with Workspace(spark, WorkspaceOptions()) as workspace:
+        kept = workspace.hold(spark.range(3))
+    assert kept.is_cached
+    workspace.close()
+    lost = spark.range(4)
+
+    def fail() -> None:
+        with Workspace(spark, WorkspaceOptions()) as failing:
+            failing.hold(lost)
+            raise GuardError("too large")
+
+    with pytest.raises(GuardError):
+        fail()
+    assert not lost.is_cached
+    assert not spark.range(4).storageLevel.useMemory
