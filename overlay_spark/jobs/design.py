@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+
 from pyspark.sql import SparkSession
 
 from overlay_spark.api import Progress, design, silent
+from overlay_spark.jobs.generations import lost_race, next_generation, require_writable
 from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
@@ -26,29 +30,49 @@ def run_design(
 
     A dry run computes and checks everything and writes nothing.
     """
-    run = run or Run("design", options)
+    run = run or Run(job="design", options=options)
+    if not dry_run:
+        require_writable(spark, output)
+        run.generation = next_generation(spark, output)
     with recorded(spark, None if dry_run else output, run):
         progress("read")
         run.inputs = describe(spark, inputs)
         problem = load_problem(spark, inputs, dict(run.inputs))
-        overlay = design(problem, options=options, progress=progress)
+        overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=progress)
         run.algorithm, run.engine = overlay.algorithm, overlay.engine
-        run.metrics = {**overlay.metrics, **overlay.facts, "bound": overlay.bound, "gap": overlay.gap}
+        bound = {"lower_bound": overlay.lower_bound, "bound": overlay.bound, "gap": overlay.gap}
+        run.metrics = {**asdict(overlay.metrics), **asdict(overlay.facts), **bound}
         if not dry_run:
             progress("write")
             try:
                 write_overlay(overlay, output, run)
             except BaseException:
-                overlay.release()
+                overlay.close()
                 raise
     return overlay
 
 
+def staged_at(output: Destination, options: Options) -> Options:
+    """The same options, with the output's folder, where it is one, for staged rows, unless another is set."""
+    if options.workspace.staging is not None or output.kind == "table":
+        return options
+    return replace(options, workspace=replace(options.workspace, staging=output.place))
+
+
 def write_overlay(overlay: Overlay, output: Destination, run: Run) -> None:
-    """The overlay's tables, each in one commit that names the run and its inputs."""
-    for table, frame in (
-        (catalog.OVERLAY_LINKS, overlay.links),
-        (catalog.OVERLAY_TOPICS, overlay.topics),
-        (catalog.OVERLAY_NODES, overlay.nodes),
-    ):
-        delta.overwrite(table, frame, output.table(table.name), run.metadata)
+    """The overlay's tables, each in one commit that names the run, its generation and its inputs.
+
+    ``overlay_links`` is the truth; the tables derived from it name its version. Where another run has committed this
+    generation of the links or a later one, nothing is written. Where that happens between the links and a derived
+    table, the other run writes it.
+    """
+    assert run.generation is not None
+    links = output.table(catalog.OVERLAY_LINKS.name)
+    if not delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, links, run.metadata, run.generation):
+        raise lost_race(output)
+    about = {**run.metadata, "links_version": delta.version_of(overlay.links.sparkSession, links, run.run_id)}
+    derived = ((catalog.OVERLAY_TOPICS, overlay.topics), (catalog.OVERLAY_NODES, overlay.nodes))
+    with ThreadPoolExecutor(len(derived)) as pool:  # a small commit is mostly waiting
+        writes = [pool.submit(delta.overwrite, t, f, output.table(t.name), about, run.generation) for t, f in derived]
+        for write in writes:
+            write.result()

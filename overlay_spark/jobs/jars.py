@@ -74,14 +74,18 @@ def _has(jars: list[Path], artifact: str) -> bool:
 
 
 def _cache_folder(options: SessionOptions) -> Path:
-    if options.cache:
-        return Path(options.cache).expanduser()
+    chosen = options.cache or os.environ.get("OVERLAY_SPARK_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
     caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(caches).expanduser() / "overlay-spark"
 
 
 def _cached_jars(coordinate: str, cache: Path, say: Say, may_be_missing: bool = False) -> list[Path]:
-    """The jars of one coordinate; its folder is renamed into place whole, so a killed run leaves nothing half done."""
+    """The jars of one coordinate.
+
+    Its folder, or the note that it cannot be had, is renamed into place whole: a killed run leaves nothing half done.
+    """
     folder = cache / coordinate.replace(":", "_")
     if folder.is_dir():
         return sorted(folder.glob("*.jar"))
@@ -102,7 +106,9 @@ def _cached_jars(coordinate: str, cache: Path, say: Say, may_be_missing: bool = 
             _resolve(coordinate, Path(work))
         except _NotFetched as error:
             if may_be_missing:
-                refusal.write_text(json.dumps({"asked": time.time(), "why": str(error)}))
+                note = Path(work) / "note.json"
+                note.write_text(json.dumps({"asked": time.time(), "why": str(error)}))
+                note.replace(refusal)
             raise
         chosen = Path(work) / "chosen"
         chosen.mkdir()

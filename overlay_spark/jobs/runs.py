@@ -1,17 +1,23 @@
-"""One row in ``runs`` for every run that writes: done, refused, refuted or failed."""
+"""One row in ``runs`` for every run that writes: opened before anything else is written, closed after all else is.
+
+A run that was killed leaves its row open, at ``running``; the next run here that finds it so closes it as ``killed``.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
+import platform
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
 
 import overlay_spark
 from overlay_spark.errors import GuardError, InputError, OptionError
@@ -20,6 +26,10 @@ from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
 log = logging.getLogger(__name__)
+
+RUNNING, DONE, REFUSED, FAILED, KILLED = "running", "done", "refused", "failed", "killed"
+LONGEST_RUN = timedelta(days=2)
+"""A row that is open for longer was left behind, wherever its process ran."""
 
 
 def new_run_id() -> str:
@@ -30,7 +40,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Run:
     """A run under way; the job fills in what it learns."""
 
@@ -40,52 +50,102 @@ class Run:
     clock: Callable[[], datetime] = now
     algorithm: str | None = None
     engine: str | None = None
+    seed: int | None = None
+    """Of what is drawn, where it is not ``design.seed``."""
+    generation: int | None = None
+    """Which overlay of this place the run computes, counted from 0."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
-    status: str = "done"
+    status: str = DONE
     message: str | None = None
 
     @property
     def metadata(self) -> dict[str, Any]:
         """What each commit of this run says of itself."""
         versions = {name: given.get("version") for name, given in self.inputs.items()}
-        return {"run_id": self.run_id, "job": self.job, "inputs": versions}
+        return {"run_id": self.run_id, "job": self.job, "generation": self.generation, "inputs": versions}
 
 
 @contextmanager
 def recorded(spark: SparkSession, output: Destination | None, run: Run) -> Iterator[Run]:
-    """Run the body, then add the run's row to ``runs`` at the output (none: write nothing). Errors pass through."""
+    """Open the run's row in ``runs`` at the output (none: write nothing), run the body, close the row.
+
+    Errors pass through.
+    """
     started = run.clock()
+    if output is not None:
+        _close_those_killed(spark, output, run)
+        _write(spark, output, run, started, RUNNING, _where_it_runs())
     try:
         yield run
     except BaseException as error:
         refused = isinstance(error, GuardError | InputError | OptionError)
-        run.status, run.message = ("refused" if refused else "failed"), f"{type(error).__name__}: {error}"
-        if output is not None:
-            _try_record(spark, output, run, started)
+        run.status, run.message = (REFUSED if refused else FAILED), f"{type(error).__name__}: {error}"
+        try:
+            if output is not None:
+                _write(spark, output, run, started, run.status, run.message)
+        except Exception as second:  # what stops the run is the first error, not this one
+            log.warning("The row of this run could not be written to %s: %s", output, second)
         raise
     if output is not None:
-        _record(spark, output, run, started)
+        _write(spark, output, run, started, run.status, run.message)
 
 
-def _try_record(spark: SparkSession, output: Destination, run: Run, started: datetime) -> None:
-    """Record a run that is failing anyway; what stops it is the first error, not this one."""
-    try:
-        _record(spark, output, run, started)
-    except Exception as error:
-        log.warning("The row of this run could not be written to %s: %s", output, error)
-
-
-def _record(spark: SparkSession, output: Destination, run: Run, started: datetime) -> None:
+def _write(
+    spark: SparkSession, output: Destination, run: Run, started: datetime, status: str, message: str | None
+) -> None:
     row = {
-        **{f: getattr(run, f) for f in ("run_id", "job", "algorithm", "engine", "status", "message")},
+        **{f: getattr(run, f) for f in ("run_id", "job", "algorithm", "engine", "generation")},
         "options": json.dumps(asdict(run.options), sort_keys=True),
-        "seed": run.options.design.seed,
+        "seed": run.options.design.seed if run.seed is None else run.seed,
         "inputs": json.dumps(run.inputs, sort_keys=True),
         "started": started,
-        "finished": run.clock(),
+        "finished": started if status == RUNNING else run.clock(),
+        "status": status,
+        "message": message,
         "metrics": json.dumps(run.metrics, sort_keys=True) if run.metrics else None,
         "package_version": overlay_spark.__version__,
     }
-    frame = catalog.RUNS.rows(spark, [[row[name] for name in catalog.RUNS.schema.names]])
-    delta.append(catalog.RUNS, frame.coalesce(1), output.table("runs"), run.metadata)
+    frame = catalog.RUNS.rows(spark, [[row[name] for name in catalog.RUNS.schema.names]]).coalesce(1)
+    place = output.table(catalog.RUNS.name)
+    if status == RUNNING:
+        delta.append(catalog.RUNS, frame, place, run.metadata)
+    else:
+        delta.replace_run(catalog.RUNS, frame, place, run.run_id, run.metadata)
+
+
+def _where_it_runs() -> str:
+    return f"process {os.getpid()} on {platform.node()}"
+
+
+def _close_those_killed(spark: SparkSession, output: Destination, run: Run) -> None:
+    """Close the rows that runs left open which are no more; of a run on another machine only its age tells."""
+    place = output.table(catalog.RUNS.name)
+    if not delta.exists(spark, place):
+        return
+    known = delta.read(spark, place)
+    for row in known.where(F.col("status") == RUNNING).collect():  # seldom any
+        if _is_gone(row, run.clock()):
+            ended = {**row.asDict(), "status": KILLED, "finished": run.clock()}
+            ended["message"] = f"It was killed or lost: its row was still open ({row['message']})."
+            frame = catalog.RUNS.rows(spark, [[ended.get(name) for name in catalog.RUNS.schema.names]]).coalesce(1)
+            delta.replace_run(catalog.RUNS, frame, place, row["run_id"], run.metadata)
+            log.warning("An earlier run here was killed: %s, begun at %s.", row["job"], row["started"])
+
+
+def _is_gone(row: Row, at: datetime) -> bool:
+    process, _, machine = str(row["message"]).removeprefix("process ").partition(" on ")
+    if machine == platform.node() and process.isdecimal():
+        return not _is_alive(int(process))
+    began: datetime = row["started"]
+    return at - began.astimezone(UTC) > LONGEST_RUN
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -7,6 +7,7 @@ made, with Delta, and with GraphFrames where it can be had. A session that was g
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import logging
 import os
 import re
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from overlay_spark.errors import SetupError
 from overlay_spark.jobs.jars import DELTA_VERSION, local_jars
+from overlay_spark.jobs.workers import require_workers
 from overlay_spark.options import SessionOptions
 
 if TYPE_CHECKING:
@@ -53,9 +55,9 @@ def open_session(options: SessionOptions | None = None, say: Say = log.info) -> 
 
     active = SparkSession.getActiveSession()
     if active is not None:
-        return require_delta(active)
+        return _checked(active)
     if "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ:
-        return require_delta(SparkSession.builder.appName("overlay_spark").getOrCreate())
+        return _checked(SparkSession.builder.appName("overlay_spark").getOrCreate())
     require_java()
     return _local_session(options or SessionOptions(), version, say)
 
@@ -69,6 +71,10 @@ def spark_version() -> str:
             "Spark is not installed in this Python. On your own machine: pip install 'overlay-spark[local]'. "
             "On a cluster use the Python that comes with its Spark."
         ) from error
+    if importlib.util.find_spec("pandas") is None:
+        raise SetupError(
+            "pandas is not installed in this Python, and Spark's Arrow functions need it. Run: pip install pandas."
+        )
     line = ".".join(pyspark.__version__.split(".")[:2])
     if line not in SUPPORTED_SPARK:
         raise SetupError(
@@ -78,27 +84,48 @@ def spark_version() -> str:
     return line
 
 
+def _checked(session: SparkSession) -> SparkSession:
+    """A session that was given, if it has what jobs need."""
+    require_delta(session)
+    if not _runs_this_python(session):
+        require_workers(session)
+    return session
+
+
+def _runs_this_python(session: SparkSession) -> bool:
+    """Whether tasks run on this machine, with the Python that runs this."""
+    if _is_connect(session):
+        return False
+    context = session.sparkContext
+    return bool(re.match(r"local(\[|$)", context.master or "")) and shutil.which(context.pythonExec) == sys.executable
+
+
 def require_delta(session: SparkSession) -> SparkSession:
     """The session given, if it can read and write Delta tables."""
+    from overlay_spark.tables import delta
+    from overlay_spark.tables.references import Reference
+
+    advice = f"Start Spark with {' '.join(delta_flags(spark_version()))}."
     try:
-        from delta.tables import DeltaTable
-    except ImportError as error:
-        raise SetupError(
-            f"The Python package delta-spark is not installed. Run: pip install --no-deps delta-spark=={DELTA_VERSION}."
-        ) from error
-    if "DATABRICKS_RUNTIME_VERSION" in os.environ or _is_connect(session):
-        return session  # Delta is part of the server
-    advice = (
-        f"Start Spark with --packages io.delta:delta-spark_{spark_version()}_2.13:{DELTA_VERSION} "
-        f"--conf spark.sql.extensions={DELTA_EXTENSION} --conf spark.sql.catalog.spark_catalog={DELTA_CATALOG}."
-    )
-    try:
-        DeltaTable.isDeltaTable(session, tempfile.gettempdir())
-    except TypeError as error:  # py4j finds no such class
+        delta.exists(session, Reference("delta", tempfile.gettempdir()))
+    except Exception as error:  # py4j's or Connect's
+        if "DATA_SOURCE_NOT_FOUND" not in str(error):
+            raise
         raise SetupError(f"This Spark session has no Delta Lake jar. {advice}") from error
+    if "DATABRICKS_RUNTIME_VERSION" in os.environ or _is_connect(session):
+        return session  # what extensions there are is the server's affair
     if DELTA_EXTENSION not in (session.conf.get("spark.sql.extensions", "") or ""):
         raise SetupError(f"This Spark session has the Delta Lake jar, but not its extension. {advice}")
     return session
+
+
+def delta_flags(spark_line: str) -> tuple[str, ...]:
+    """The flags of spark-submit that bring Delta Lake to a Spark of this line."""
+    return (
+        *("--packages", f"io.delta:delta-spark_{spark_line}_2.13:{DELTA_VERSION}"),
+        *("--conf", f"spark.sql.extensions={DELTA_EXTENSION}"),
+        *("--conf", f"spark.sql.catalog.spark_catalog={DELTA_CATALOG}"),
+    )
 
 
 def _is_connect(session: SparkSession) -> bool:

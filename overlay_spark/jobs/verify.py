@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import SparkSession
 
 from overlay_spark.api import Progress, silent, verify
+from overlay_spark.jobs.generations import stale_tables
 from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
@@ -23,7 +26,7 @@ def run_verify(
     run: Run | None = None,
 ) -> Verification:
     """Verify ``overlay_links`` at a place against the tables it should serve; a dry run leaves no row in ``runs``."""
-    run = run or Run("verify", options)
+    run = run or Run(job="verify", options=options)
     stored = overlay.table(catalog.OVERLAY_LINKS.name)
     version = delta.latest_version(spark, stored)  # a mistyped place is refused before a row is written there
     with recorded(spark, None if dry_run else overlay, run):
@@ -32,7 +35,8 @@ def run_verify(
         run.inputs = {**describe(spark, inputs), catalog.OVERLAY_LINKS.name: links}
         problem = load_problem(spark, inputs, dict(run.inputs))
         found = verify(problem, delta.read(spark, stored, version), options, progress)
-        run.metrics = {"ok": found.ok, "components": found.components}
+        found = replace(found, stale=stale_tables(spark, overlay))
+        run.metrics = {"ok": found.ok, "method": found.method, "stale": list(found.stale)}
         if not found.ok:
             run.status, run.message = "refuted", " ".join(found.faults)
     return found

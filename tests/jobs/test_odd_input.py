@@ -35,7 +35,7 @@ def test_ids__of_any_characters_come_back_as_they_were(spark, tmp_path):
     pq.write_table(pa.table(nodes), tmp_path / "nodes.parquet")
     inputs = Inputs(*[Reference("parquet", f"{tmp_path}/{name}.parquet") for name in ("subscriptions", "nodes")])
     output = Destination.parse(str(tmp_path / "out"))
-    run_design(spark, inputs, output, Options()).release()
+    run_design(spark, inputs, output, Options()).close()
     links = delta.read(spark, output.table("overlay_links")).collect()
     assert {end for row in links for end in (row["src"], row["dst"])} == set(ODD)
     assert len(links) == len(ODD) - 1
@@ -74,9 +74,9 @@ def test_design__of_a_hundred_thousand_topics(spark, tmp_path):
     places = [(str(v), None, rng.uniform(0, 9, 2).tolist()) for v in range(n_nodes)]
     problem = OverlayProblem(subscriptions, CoordinateCosts(), catalog.NODES.rows(spark, places))
     overlay = design(problem)
-    assert overlay.metrics["topics"] == n_topics
-    assert overlay.metrics["links"] == len({tuple(sorted(pair)) for pair in nodes.reshape(-1, 2).tolist()})
-    assert overlay.metrics["largest_diameter"] == 1
+    assert overlay.metrics.topics == n_topics
+    assert overlay.metrics.links == len({tuple(sorted(pair)) for pair in nodes.reshape(-1, 2).tolist()})
+    assert overlay.metrics.largest_diameter == 1
 
 
 def design_csv(tmp_path, subscriptions, link_costs="src,dst,cost\na,b,1.5\nb,c,2\n", out="out"):
@@ -113,7 +113,7 @@ def test_csv__of_other_forms_is_taken(spark, tmp_path, subscriptions):
         ),
         ("node_id,topic_id\na,x\nb\n", None, "Malformed records are detected"),
         ('node_id,topic_id\n"a\nb",x\n', None, "Malformed records are detected"),
-        ("node_id,topic_id\na,x\nb,x\n", "src,dst,cost\na,b,cheap\n", "column 'cost' has 1 row that are null"),
+        ("node_id,topic_id\na,x\nb,x\n", "src,dst,cost\na,b,cheap\n", "column 'cost' has 1 row that is null"),
         ("", None, "the first line, [], names no column"),
     ],
     ids=["no header", "short line", "newline in quotes", "cost that is no number", "empty file"],

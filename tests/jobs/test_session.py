@@ -1,15 +1,15 @@
-"""Sessions and jars: one clear message for each thing that may be missing."""
+"""Sessions: one clear message for each thing that may be missing."""
 
 from __future__ import annotations
 
-import json
+import importlib.util
 import os
 
 import pytest
 
 from overlay_spark.errors import SetupError
-from overlay_spark.jobs import jars, session
-from overlay_spark.options import SessionOptions
+from overlay_spark.jobs import session
+from overlay_spark.tables import delta
 
 
 def fake_java(tmp_path, version):
@@ -46,72 +46,6 @@ def test_spark__of_another_line_is_told(monkeypatch):
         session.spark_version()
 
 
-@pytest.fixture
-def resolver(monkeypatch, tmp_path):
-    """Stands in for Maven: ``known`` coordinates have one jar of their own and one that Spark has too."""
-    asked = []
-    known = {"delta"}
-
-    def resolve(coordinate, work):
-        asked.append(coordinate)
-        if not any(part in coordinate for part in known):
-            raise jars._NotFetched(f"{coordinate}: not found")
-        (work / "jars").mkdir()
-        name = coordinate.split(":")[1]
-        for jar in (f"io.x_{name}-1.0.jar", "com.example_log4j-core-9.9.jar"):
-            (work / "jars" / jar).write_text("")
-
-    monkeypatch.setattr(jars, "_resolve", resolve)
-    monkeypatch.delenv("OVERLAY_SPARK_JARS", raising=False)
-    resolve.asked, resolve.known = asked, known
-    return resolve
-
-
-def test_jars__are_fetched_once_and_without_spark_s_own(resolver, tmp_path):
-    options, said = SessionOptions(cache=str(tmp_path / "cache")), []
-    first = jars.local_jars(options, "4.1", said.append)
-    assert [jar.name for jar in first] == ["io.x_delta-spark_4.1_2.13-1.0.jar"]
-    assert resolver.asked == [
-        f"io.delta:delta-spark_4.1_2.13:{jars.DELTA_VERSION}",
-        f"io.graphframes:graphframes-spark4_2.13:{jars.GRAPHFRAMES_VERSION}",
-    ]
-    assert sum("Starting without GraphFrames" in line for line in said) == 1
-    again = []
-    assert jars.local_jars(options, "4.1", again.append) == first
-    assert len(resolver.asked) == 2, "a second session asks nobody"
-    assert sum("Starting without GraphFrames" in line for line in again) == 1
-
-
-def test_jars__that_could_not_be_had_are_asked_for_again_after_a_while(resolver, tmp_path):
-    options = SessionOptions(cache=str(tmp_path / "cache"))
-    jars.local_jars(options, "4.1", print)
-    note = next((tmp_path / "cache").rglob("*.missing.json"))
-    note.write_text(json.dumps({"asked": 0, "why": "long ago"}))
-    resolver.known.add("graphframes")
-    found = jars.local_jars(options, "4.1", print)
-    assert [jar.name for jar in found][1:] == ["io.x_graphframes-spark4_2.13-1.0.jar"]
-
-
-def test_jars__of_delta_that_cannot_be_had_are_told(resolver, tmp_path):
-    resolver.known.clear()
-    with pytest.raises(
-        SetupError, match=r"The jar of Delta Lake \(io\.delta.*could not be fetched.*OVERLAY_SPARK_JARS"
-    ):
-        jars.local_jars(SessionOptions(cache=str(tmp_path)), "4.1", print)
-
-
-def test_jars__of_a_folder_come_first(resolver, tmp_path, monkeypatch):
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    monkeypatch.setenv("OVERLAY_SPARK_JARS", str(folder))
-    with pytest.raises(SetupError, match="there are no jars in this folder"):
-        jars.local_jars(SessionOptions(cache=str(tmp_path)), "4.1", print)
-    for name in ("delta-spark_4.1_2.13-4.4.0.jar", "graphframes-spark4_2.13-0.12.3.jar"):
-        (folder / name).write_text("")
-    assert len(jars.local_jars(SessionOptions(cache=str(tmp_path)), "4.1", print)) == 2
-    assert resolver.asked == []
-
-
 @pytest.mark.spark
 def test_open_session__takes_the_active_one(spark):
     assert session.open_session() is spark
@@ -125,3 +59,17 @@ def test_open_session__refuses_one_without_delta_s_extension(spark, monkeypatch)
     monkeypatch.setattr(session, "DELTA_EXTENSION", "io.delta.sql.AnotherExtension")
     with pytest.raises(SetupError, match=r"not its extension\. Start Spark with --packages io\.delta"):
         session.require_delta(plain)
+
+
+@pytest.mark.spark
+def test_require_delta__tells_of_a_session_without_its_jar(spark, monkeypatch):
+    monkeypatch.setattr(delta, "read", lambda session, _: session.read.format("lake.that.is.not.there").load("/"))
+    with pytest.raises(SetupError, match=r"no Delta Lake jar\. Start Spark with --packages io\.delta:delta-spark_4\."):
+        session.require_delta(spark)
+
+
+def test_spark_version__tells_of_missing_packages_before_anything_starts(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pandas" else find(name))
+    with pytest.raises(SetupError, match=r"pandas is not installed in this Python.*Run: pip install pandas\."):
+        session.spark_version()

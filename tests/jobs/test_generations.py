@@ -1,0 +1,129 @@
+"""One run, one truth: generations, the fence between two writers, places that cannot be written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from overlay_spark.errors import GuardError, InputError
+from overlay_spark.jobs import design as design_job
+from overlay_spark.jobs.design import run_design, write_overlay
+from overlay_spark.jobs.generations import next_generation, require_writable, stale_tables
+from overlay_spark.jobs.inputs import Inputs
+from overlay_spark.jobs.runs import Run
+from overlay_spark.options import Options
+from overlay_spark.tables import catalog, delta
+from overlay_spark.tables.references import Destination, Reference
+from tests.problems import sorted_rows
+
+pytestmark = pytest.mark.spark
+
+WANTS = [("a", "x"), ("b", "x"), ("c", "x")]
+COSTS = [("a", "b", 1.0), ("b", "c", 2.0), ("a", "c", 2.5)]
+DERIVED = [catalog.OVERLAY_TOPICS.name, catalog.OVERLAY_NODES.name]
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Destination.parse(str(tmp_path / "out"))
+
+
+@pytest.fixture
+def inputs(spark, tmp_path):
+    catalog.SUBSCRIPTIONS.rows(spark, WANTS).write.parquet(str(tmp_path / "wants"))
+    catalog.LINK_COSTS.rows(spark, COSTS).write.parquet(str(tmp_path / "costs"))
+    return Inputs(
+        Reference("parquet", str(tmp_path / "wants")), link_costs=Reference("parquet", str(tmp_path / "costs"))
+    )
+
+
+def generation_of(spark, place, name):
+    return delta.commit_metadata(spark, place.table(name))["generation"]
+
+
+def test_generations__count_up_and_all_tables_of_a_run_name_the_same(spark, place, inputs):
+    assert next_generation(spark, place) == 0
+    for generation in range(2):
+        run_design(spark, inputs, place, Options()).close()
+        assert {generation_of(spark, place, name) for name in ("overlay_links", *DERIVED)} == {generation}
+        assert next_generation(spark, place) == generation + 1
+        links = place.table("overlay_links")
+        for name in DERIVED:
+            told = delta.commit_metadata(spark, place.table(name))
+            assert told["links_version"] == delta.latest_version(spark, links) == generation
+    assert stale_tables(spark, place) == ()
+    spark.sql(f"OPTIMIZE delta.`{place.table('overlay_nodes').place}`")  # tidied up by somebody
+    assert stale_tables(spark, place) == ()
+    rows = sorted_rows(delta.read(spark, place.table("runs")).select("status", "generation"))
+    assert rows == [("done", 0), ("done", 1)]
+
+
+def test_run__that_was_overtaken_writes_nothing_and_says_so(spark, place, inputs, monkeypatch):
+    """The other run begins later and commits between this one's start and its write."""
+    write = design_job.write_overlay
+
+    def overtaken(overlay, output, run):
+        monkeypatch.setattr(design_job, "write_overlay", write)
+        run_design(spark, inputs, output, Options().designing("trees")).close()
+        write(overlay, output, run)
+
+    monkeypatch.setattr(design_job, "write_overlay", overtaken)
+    with pytest.raises(GuardError) as lost:
+        run_design(spark, inputs, place, Options())
+    assert str(lost.value) == (
+        f"Another run wrote overlay_links at {place} meanwhile, so this overlay was not written. Run again to start "
+        "from what is there now."
+    )
+    assert lost.value.exit_code == 1
+    assert delta.latest_version(spark, place.table("overlay_links")) == 0
+    runs = delta.read(spark, place.table("runs")).collect()
+    assert sorted((row["algorithm"], row["status"], row["generation"]) for row in runs) == [
+        ("greedy", "refused", 0),
+        ("trees", "done", 0),
+    ]
+
+
+def test_derived_tables__of_an_earlier_generation_never_replace_later_ones(spark, place, inputs, monkeypatch):
+    """This run's links are committed; before its other tables are, a later run writes everything."""
+    overlay = run_design(spark, inputs, place, Options())
+    late, overwrite = Run(job="design", options=Options(), generation=1), delta.overwrite
+
+    def between(table, frame, reference, metadata, generation=None):
+        written = overwrite(table, frame, reference, metadata, generation)
+        if table is catalog.OVERLAY_LINKS and metadata["run_id"] == late.run_id:
+            run_design(spark, inputs, place, Options().designing("trees")).close()
+        return written
+
+    monkeypatch.setattr(delta, "overwrite", between)
+    write_overlay(overlay, place, late)
+    assert {generation_of(spark, place, name) for name in ("overlay_links", *DERIVED)} == {2}
+    assert stale_tables(spark, place) == ()
+
+
+def test_stale_tables__are_told_by_name(spark, place, inputs):
+    overlay = run_design(spark, inputs, place, Options())
+    run = Run(job="design", options=Options(), generation=1)
+    delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, place.table("overlay_links"), run.metadata, 1)
+    assert stale_tables(spark, place) == tuple(
+        f"{name} is of generation 0, but overlay_links of generation 1: design again to renew it." for name in DERIVED
+    )
+    elsewhere = Destination.parse(str(place) + "-links")
+    delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, elsewhere.table("overlay_links"), run.metadata, 1)
+    assert [told.partition(",")[0] for told in stale_tables(spark, elsewhere)] == [f"{n} is missing" for n in DERIVED]
+
+
+def test_place__that_cannot_be_written_is_refused_before_anything_is_read(spark, tmp_path, inputs):
+    (tmp_path / "file").write_text("")
+    for text in (f"{tmp_path}/file", f"{tmp_path}/file/out"):
+        with pytest.raises(InputError, match=r"file is not a folder that can be written\. Give another --output\."):
+            require_writable(spark, Destination.parse(text))
+    with pytest.raises(InputError, match="table:nowhere: there is no such schema"):
+        run_design(
+            spark,
+            replace(inputs, subscriptions=Reference("csv", "none")),
+            Destination.parse("table:nowhere"),
+            Options(),
+        )
+    require_writable(spark, Destination.parse(str(tmp_path / "new" / "out")))
+    require_writable(spark, Destination.parse("table:default"))
