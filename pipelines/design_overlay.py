@@ -1,6 +1,6 @@
 """spark-submit this file with the flags of ``overlay-spark design``.
 
-spark-submit --py-files overlay_spark-*.whl pipelines/design_overlay.py --subscriptions table:main.bus.subscriptions ...
+overlay-spark pack makes the file that workers need, and prints the whole command.
 """
 
 import sys

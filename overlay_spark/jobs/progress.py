@@ -1,17 +1,21 @@
-"""What a long run is doing: a line that moves on a terminal, log lines elsewhere. Also keeps each step's time."""
+"""What a long run is doing: a line that moves on a terminal, log lines elsewhere; and how long each step took."""
 
 from __future__ import annotations
 
 import logging
 import sys
 import time
-from typing import TextIO
+from types import TracebackType
+from typing import Self, TextIO
 
 log = logging.getLogger("overlay_spark")
 
 
 class Steps:
-    """Call it with the name of each step as it begins, and :meth:`done` at the end."""
+    """Called with the name of each step as it begins; :meth:`done`, or leaving its ``with`` block, ends the last one.
+
+    ``seconds`` holds how long each step took, those of one name added up.
+    """
 
     def __init__(self, stream: TextIO | None = None):
         self.stream = sys.stderr if stream is None else stream
@@ -26,7 +30,14 @@ class Steps:
             self.stream.write(f"  {step} ...")
             self.stream.flush()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.done()
+
     def done(self) -> None:
+        """End the step under way, if there is one."""
         if self._step is None:
             return
         took = time.monotonic() - self._since
@@ -39,7 +50,7 @@ class Steps:
         self._step = None
 
     def say(self, text: str) -> None:
-        """A line of its own, in the middle of a step."""
+        """A note on a line of its own: not a step, so it has no seconds, and the step under way goes on."""
         if self.stream.isatty():
             self.stream.write(f"\r{text}\x1b[K\n")
             if self._step is not None:

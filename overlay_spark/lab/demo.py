@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +16,16 @@ from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run
 from overlay_spark.jobs.verify import run_verify
-from overlay_spark.jobs.workload import write_tables
+from overlay_spark.lab.workload import write_tables
 from overlay_spark.options import Options
-from overlay_spark.results import Overlay, Verification
 from overlay_spark.tables import catalog
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Destination
 from overlay_spark.workloads.interests import Interests, subscriptions
 from overlay_spark.workloads.sites import CITIES, round_trip_ms
+
+if TYPE_CHECKING:
+    from overlay_spark.results import Metrics
 
 NODES_PER_SITE = 30
 INTERESTS = Interests(topics=200, least=5, most=40, law="zipf", alpha=0.8)
@@ -30,38 +33,49 @@ INTERESTS = Interests(topics=200, least=5, most=40, law="zipf", alpha=0.8)
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo found: the overlay, with one tree per topic compared, and the verdict on the stored tables."""
+    """What the demo found: the overlay in figures, one of a tree per topic beside it, and the stored tables' faults."""
 
     inputs: Inputs
-    overlay: Overlay
-    verification: Verification
+    overlay: Metrics
+    trees: Metrics
+    faults: tuple[str, ...]
     seconds: float
 
 
 def run_demo(spark: SparkSession, output: Destination, options: Options, progress: Progress = silent) -> DemoResult:
-    """Write the workload, design its overlay, verify it from the stored tables; compare it with one tree per topic."""
+    """Write a workload, design its overlay, verify it from the stored tables; also design a tree for each topic.
+
+    The trees are for comparison only and not written.
+    """
     started = time.monotonic()
-    options = replace(options, design=replace(options.design, compare="trees"))
     progress("make workload")
     inputs = write_workload(spark, output, options)
-    overlay = run_design(spark, inputs, output, options, progress=progress)
-    overlay.release()
-    verification = run_verify(spark, inputs, output, options, progress=progress)
-    verification.release()
-    return DemoResult(inputs, overlay, verification, time.monotonic() - started)
+    with run_design(spark, inputs, output, options, progress=progress) as overlay:
+        found = overlay.metrics
+    trees = replace(options, design=replace(options.design, algorithm="trees", then=(), bound=None))
+    with run_design(
+        spark, inputs, output, trees, dry_run=True, progress=lambda step: progress(f"trees: {step}")
+    ) as overlay:
+        compared = overlay.metrics
+    with run_verify(spark, inputs, output, options, progress=progress) as verification:
+        faults = verification.faults
+    return DemoResult(inputs, found, compared, faults, time.monotonic() - started)
 
 
 def write_workload(spark: SparkSession, output: Destination, options: Options) -> Inputs:
     """Ten sites with thirty nodes each, and two hundred topics of uneven popularity, as Delta tables."""
-    run = Run("demo", options)
     sites = sorted(CITIES)
     pairs = [(a, b, round_trip_ms(a, b)) for a in sites for b in sites if a <= b]
     tables: dict[Table, DataFrame] = {
         catalog.NODES: _nodes(spark, sites),
         catalog.SITE_COSTS: catalog.SITE_COSTS.rows(spark, pairs),
-        catalog.SUBSCRIPTIONS: _subscriptions(spark, sites, options.design.seed),
+        catalog.SUBSCRIPTIONS: _subscriptions(spark, sites, options.workload.seed),
     }
-    return write_tables({table: frame.coalesce(1) for table, frame in tables.items()}, output, run)
+    return write_tables(
+        {table: frame.coalesce(1) for table, frame in tables.items()},
+        output,
+        Run(job="demo", options=options, seed=options.workload.seed),
+    )
 
 
 def _node_id(sites: list[str], node: int) -> str:

@@ -1,9 +1,8 @@
-"""Write a seeded workload as tables, at any size: rows are made in tasks."""
+"""Write a seeded workload as tables, of any size: rows are made in tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,15 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.api import Progress, silent
-from overlay_spark.errors import InputError, OptionError
+from overlay_spark.errors import InputError
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run, recorded
-from overlay_spark.options import Options, WorkloadOptions
+from overlay_spark.lab.plan import Workload
+from overlay_spark.options import Options
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Destination
-from overlay_spark.workloads.interests import Interests, subscriptions
+from overlay_spark.workloads.interests import subscriptions
 from overlay_spark.workloads.latencies import (
     MeasuredPoints,
     MeasuredSites,
@@ -29,7 +29,6 @@ from overlay_spark.workloads.latencies import (
     pairs_numbered,
     random_points,
     random_sites,
-    read_measured,
 )
 
 ROWS_A_TASK = 20_000
@@ -37,49 +36,15 @@ OWN_JOBS = ("demo", "workload")
 """Jobs whose tables a new workload may replace."""
 
 Columns = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Workload:
-    """What will be written: who wants what, and where nodes are or what links cost."""
-
-    options: WorkloadOptions
-    interests: Interests
-    seed: int
-    measured: MeasuredPoints | MeasuredSites | None
-
-    @property
-    def points(self) -> MeasuredPoints | None:
-        """The measured coordinates, None where no file was given; a file of anything else is refused."""
-        if isinstance(self.measured, MeasuredSites):
-            raise OptionError(f"{self.options.file}: has costs between sites, and this needs coordinates.")
-        return self.measured
-
-    @property
-    def cost_flag(self) -> str:
-        """How the command line is told of these costs."""
-        if self.options.costs == "pairs":
-            return "link-costs"
-        if self.options.costs == "clusters" or isinstance(self.measured, MeasuredSites):
-            return "site-costs"
-        return "coordinates"
-
-
-def plan_workload(options: Options) -> Workload:
-    """The workload these options describe; refuses what cannot be made, before Spark starts."""
-    chosen = options.workload
-    interests = Interests(
-        topics=chosen.topics, least=chosen.least, most=chosen.most, law=chosen.law, alpha=chosen.alpha
-    )
-    measured = read_measured(chosen.file, chosen.inner) if chosen.costs == "file" and chosen.file else None
-    return Workload(chosen, interests, options.design.seed, measured)
+Maker = Callable[[NDArray[np.int64]], Columns]
+"""From the numbers of rows to their columns."""
 
 
 def run_workload(
     spark: SparkSession, workload: Workload, output: Destination, options: Options, progress: Progress = silent
 ) -> Inputs:
     """Write the workload's tables, each in one commit, and its row in ``runs``."""
-    run = Run("workload", options)
+    run = Run(job="workload", options=options, seed=options.workload.seed)
     with recorded(spark, output, run):
         return write_tables(workload_tables(spark, workload), output, run, progress)
 
@@ -105,35 +70,35 @@ def _job(spark: SparkSession, place: Any) -> Any:
     return delta.commit_metadata(spark, place).get("job")
 
 
-def workload_tables(spark: SparkSession, workload: Workload) -> dict[Table, DataFrame]:
+def workload_tables(spark: SparkSession, workload: Workload, rows_a_task: int = ROWS_A_TASK) -> dict[Table, DataFrame]:
     """SUBSCRIPTIONS, NODES and, where links or sites have costs of their own, LINK_COSTS or SITE_COSTS."""
-    tables = {
-        catalog.SUBSCRIPTIONS: _made(spark, workload.options.nodes, catalog.SUBSCRIPTIONS, _wants(workload)),
-        catalog.NODES: _made(spark, workload.options.nodes, catalog.NODES, _places(workload)),
-    }
     n = workload.options.nodes
-    if workload.cost_flag == "link-costs":
-        tables[catalog.LINK_COSTS] = _made(spark, n * (n - 1) // 2, catalog.LINK_COSTS, _links(workload))
-    elif workload.cost_flag == "site-costs":
+    makers: dict[Table, tuple[int, Maker]] = {
+        catalog.SUBSCRIPTIONS: (n, _wants(workload)),
+        catalog.NODES: (n, _places(workload)),
+    }
+    if workload.has_link_costs:
+        makers[catalog.LINK_COSTS] = (n * (n - 1) // 2, _links(workload))
+    elif workload.has_site_costs:
         n_sites = len(_site_names(workload))
-        n_pairs = n_sites * (n_sites + 1) // 2
-        tables[catalog.SITE_COSTS] = _made(spark, n_pairs, catalog.SITE_COSTS, _site_links(workload))
-    return tables
+        makers[catalog.SITE_COSTS] = (n_sites * (n_sites + 1) // 2, _site_links(workload))
+    return {table: _made(spark, table, n_rows, make, rows_a_task) for table, (n_rows, make) in makers.items()}
 
 
-def _made(spark: SparkSession, n_rows: int, table: Table, make: Callable[[NDArray[np.int64]], Columns]) -> DataFrame:
+def _made(spark: SparkSession, table: Table, n_rows: int, make: Maker, rows_a_task: int) -> DataFrame:
     """Rows of the table, made in tasks from the numbers 0 to ``n_rows`` - 1."""
 
     def draw(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield pa.RecordBatch.from_pydict(make(batch.column(0).to_numpy()))
 
-    made = [c for c in table.columns if c.name in make(np.arange(0))]
-    numbers = spark.range(0, n_rows, 1, 1 + n_rows // ROWS_A_TASK)
-    return table.conform(numbers.mapInArrow(draw, ", ".join(f"{c.name} {c.type}" for c in made)))
+    names = make(np.arange(0)).keys()
+    ddl = ", ".join(f"{column.name} {column.type}" for column in table.columns if column.name in names)
+    numbers = spark.range(0, n_rows, 1, 1 + n_rows // rows_a_task)
+    return table.conform(numbers.mapInArrow(draw, ddl))
 
 
-def _wants(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
+def _wants(workload: Workload) -> Maker:
     node, topic = _namer("node", workload.options.nodes), _namer("topic", workload.options.topics)
 
     def make(numbers: NDArray[np.int64]) -> Columns:
@@ -143,15 +108,15 @@ def _wants(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
     return make
 
 
-def _places(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
+def _places(workload: Workload) -> Maker:
     options, measured, seed = workload.options, workload.measured, workload.seed
     node, names = _namer("node", options.nodes), _site_names(workload)
 
     def make(numbers: NDArray[np.int64]) -> Columns:
         ids = node(numbers)
-        if workload.cost_flag == "link-costs":
+        if workload.has_link_costs:
             return {"node_id": ids}
-        if workload.cost_flag == "site-costs":
+        if workload.has_site_costs:
             return {"node_id": ids, "site": names.take(pa.array(random_sites(numbers, len(names), seed)))}
         if isinstance(measured, MeasuredPoints):
             points, heights = measured.place(numbers, seed)
@@ -164,7 +129,7 @@ def _places(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
     return make
 
 
-def _links(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
+def _links(workload: Workload) -> Maker:
     options, node = workload.options, _namer("node", workload.options.nodes)
 
     def make(numbers: NDArray[np.int64]) -> Columns:
@@ -181,7 +146,7 @@ def _site_names(workload: Workload) -> pa.Array:
     return _namer("cluster", workload.options.clusters)(np.arange(workload.options.clusters))
 
 
-def _site_links(workload: Workload) -> Callable[[NDArray[np.int64]], Columns]:
+def _site_links(workload: Workload) -> Maker:
     """Every pair of sites, and every site with itself."""
     options, measured, names = workload.options, workload.measured, _site_names(workload)
 

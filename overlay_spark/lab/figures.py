@@ -18,4 +18,4 @@ def record_figures(spark: SparkSession, figures: Sequence[Figure], output: Desti
     """Add figures in one commit, and the run's row."""
     with recorded(spark, output, run):
         frame = catalog.EXPERIMENTS.rows(spark, figures)
-        delta.append(catalog.EXPERIMENTS, frame.coalesce(1), output.table("experiments"), run.metadata)
+        delta.append(catalog.EXPERIMENTS, frame.coalesce(1), output.table(catalog.EXPERIMENTS.name), run.metadata)

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from overlay_spark.costs import cost_row, point_costs
-from overlay_spark.errors import OverlayError, SetupError
+from overlay_spark.costs import cost_row
+from overlay_spark.errors import SetupError
 from overlay_spark.instance import Instance
-from overlay_spark.jobs.figures import Figure
-from overlay_spark.jobs.kernel_run import store
+from overlay_spark.jobs.progress import Steps
+from overlay_spark.lab.measure import Measured, MeasureError, make_instance, run_program, store, timed_apart
 from overlay_spark.options import Options
-from overlay_spark.workloads.interests import Interests, subscriptions
-from overlay_spark.workloads.latencies import MeasuredPoints, random_points
+from overlay_spark.workloads.interests import Interests
+from overlay_spark.workloads.latencies import MeasuredPoints
 
-YARDSTICKS = Path(__file__).parents[2] / "tests" / "yardsticks"
-UNIT = 1e-3
-SIDE = 200.0
-"""Points in a square of this side where no measured coordinates are given."""
+if TYPE_CHECKING:
+    from overlay_spark.lab.figures import Figure
+
+YARDSTICKS = Path("tests", "yardsticks")
 RUNS = 3
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,10 @@ class Case:
     @property
     def name(self) -> str:
         return f"V={self.nodes:,} T={self.topics:,} {self.law}"
+
+    @property
+    def interests(self) -> Interests:
+        return Interests(topics=self.topics, least=20, most=100, law=self.law)
 
 
 @dataclass(frozen=True)
@@ -69,19 +71,8 @@ BENCHMARKS = {
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One program on one case: seconds (median), peak memory, and what it found."""
-
-    program: str
-    seconds: float
-    peak_bytes: int
-    links: np.ndarray
-    bound: float | None
-
-
-@dataclass(frozen=True)
 class Comparison:
-    """All programs of a benchmark on one case; ``yardstick`` is None where there is no C++ compiler."""
+    """All programs of a benchmark on one case; ``yardstick`` is None where it could not be had."""
 
     case: Case
     ours: tuple[Measured, ...]
@@ -98,29 +89,31 @@ class Comparison:
         return None if self.yardstick is None else self.ours[0].seconds / self.yardstick.seconds
 
 
-class BenchmarkError(OverlayError):
-    """Raised when a benchmark's two programs disagree: then their times say nothing."""
-
-
 def run_benchmark(
-    benchmark: Benchmark, measured: MeasuredPoints | None, options: Options, say: Say
+    benchmark: Benchmark, points: MeasuredPoints | None, options: Options, steps: Steps
 ) -> list[Comparison]:
     """Run every case; the programs run one after the other, each with one thread."""
     with tempfile.TemporaryDirectory(prefix="overlay-spark-") as folder:
-        yardstick = compile_yardstick(benchmark.yardstick, Path(folder), say)
-        return [_compare(benchmark, case, measured, options, yardstick, Path(folder), say) for case in benchmark.cases]
+        yardstick = compile_yardstick(benchmark.yardstick, Path(folder), steps)
+        return [_compare(benchmark, case, points, options, yardstick, Path(folder), steps) for case in benchmark.cases]
 
 
-def compile_yardstick(name: str, folder: Path, say: Say) -> Path | None:
+def find_source(name: str) -> Path | None:
+    """A yardstick's source: in the clone this is run from, else beside a package that is run from its sources."""
+    beside = Path(__file__).parents[2] / YARDSTICKS
+    sources = [folder / f"{name}.cpp" for folder in (YARDSTICKS, beside)]
+    return next((source for source in sources if source.is_file()), None)
+
+
+def compile_yardstick(name: str, folder: Path, steps: Steps) -> Path | None:
     """The yardstick as a program; None, and a word on it, where there is no compiler or no source."""
-    source = YARDSTICKS / f"{name}.cpp"
-    compiler = shutil.which("g++")
-    if compiler is None or not source.is_file():
-        what = "g++ is not installed" if compiler is None else f"{source.name} is in the source tree only"
-        say(f"No yardstick: {what}. Only our own times are shown.")
+    source, compiler = find_source(name), shutil.which("g++")
+    if source is None or compiler is None:
+        why = f"{YARDSTICKS / name}.cpp is in the source tree only; run this in a clone of it"
+        steps.say(f"No yardstick: {why if source is None else 'g++ is not installed'}. Only our own times are shown.")
         return None
     program = folder / name
-    say(f"compile {source.name}")
+    steps.say(f"Compiling {source.name}")
     command = [compiler, "-O3", "-march=native", str(source), "-o", str(program)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -128,50 +121,32 @@ def compile_yardstick(name: str, folder: Path, say: Say) -> Path | None:
     return program
 
 
-def make_instance(case: Case, measured: MeasuredPoints | None, seed: int) -> Instance:
-    """The arrays of a case; sizes of interests 20 to 100."""
-    nodes = np.arange(case.nodes)
-    who, what = subscriptions(Interests(topics=case.topics, least=20, most=100, law=case.law), nodes, seed)
-    if measured is None:
-        points, heights = random_points(nodes, 2, SIDE, seed), np.zeros(case.nodes)
-    else:
-        points, heights = measured.place(nodes, seed)
-    return Instance.from_pairs(case.nodes, case.topics, who, what, point_costs(points, heights, UNIT))
-
-
 def _compare(
     benchmark: Benchmark,
     case: Case,
-    measured: MeasuredPoints | None,
+    points: MeasuredPoints | None,
     options: Options,
     yardstick: Path | None,
     folder: Path,
-    say: Say,
+    steps: Steps,
 ) -> Comparison:
-    say(f"{case.name}: make instance")
-    instance = make_instance(case, measured, options.design.seed)
+    steps(f"{case.name}: make instance")
+    instance = make_instance(case.nodes, case.interests, points, options.workload.seed)
     stored = folder / "instance.npz"
-    store(instance, str(stored))
+    store(instance, stored)
     ours = []
     for algorithm in benchmark.algorithms:
-        say(f"{case.name}: {algorithm}")
-        ours.append(_run_ours(stored, algorithm, options, folder))
+        steps(f"{case.name}: {algorithm}")
+        ours.append(timed_apart(stored, algorithm, options, RUNS))
     theirs = None
     differing = 0
     if yardstick is not None:
-        say(f"{case.name}: {yardstick.name}.cpp")
+        steps(f"{case.name}: {yardstick.name}.cpp")
         theirs = _run_yardstick(instance, yardstick, folder)
         differing = _differing(ours[0].links, theirs.links)
         _require_agreement(benchmark, case, ours[0], theirs)
+    steps.done()
     return Comparison(case, tuple(ours), theirs, differing)
-
-
-def _run_ours(stored: Path, algorithm: str, options: Options, folder: Path) -> Measured:
-    out = folder / "links.npy"
-    arguments = [str(stored), algorithm, json.dumps(options.to_mapping()), str(RUNS), str(out)]
-    told = json.loads(_run([sys.executable, "-m", "overlay_spark.jobs.kernel_run", *arguments]))
-    links = np.load(out, allow_pickle=False)
-    return Measured(algorithm, statistics.median(told["seconds"]), told["peak_bytes"], links, told["bound"])
 
 
 def _run_yardstick(instance: Instance, program: Path, folder: Path) -> Measured:
@@ -179,7 +154,7 @@ def _run_yardstick(instance: Instance, program: Path, folder: Path) -> Measured:
     _write_dense(instance, given)
     # A shell between: the peak that a program tells of itself starts at that of the process it comes from.
     command = ["sh", "-c", '"$@"; exit $?', "sh", str(program), str(given), str(out)]
-    told = [_run(command) for _ in range(RUNS)]
+    told = [run_program(command) for _ in range(RUNS)]
     given.unlink()
     links = np.fromfile(out, np.int32).reshape(-1, 2)
     peaks = [int(_figure(text, "peak_mb")) << 20 for text in told]
@@ -199,34 +174,27 @@ def _write_dense(instance: Instance, path: Path) -> None:
         for u in range(n):
             row = cost_row(instance.costs, u)
             if row.max() >= 2**31:
-                raise BenchmarkError("The yardstick takes costs below 2^31 units only.")
+                raise MeasureError("The yardstick takes costs below 2^31 units only.")
             row.astype(np.int32).tofile(file)
-
-
-def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise BenchmarkError(f"{Path(command[0]).name} stopped with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return done.stdout
 
 
 def _figure(told: str, name: str) -> float:
     found = re.search(rf"\b{name} (\S+)", told)
     if found is None:
-        raise BenchmarkError(f"The yardstick does not tell its {name}: {told.strip()[:200]}")
+        raise MeasureError(f"The yardstick does not tell its {name}: {told.strip()[:200]}")
     return float(found[1])
 
 
-def _differing(ours: np.ndarray, theirs: np.ndarray) -> int:
+def _differing(ours: NDArray[np.int32], theirs: NDArray[np.int32]) -> int:
     return len({tuple(link) for link in ours.tolist()} ^ {tuple(link) for link in theirs.tolist()})
 
 
 def _require_agreement(benchmark: Benchmark, case: Case, ours: Measured, theirs: Measured) -> None:
     if benchmark.same_links:
         if not np.array_equal(ours.links, theirs.links):
-            raise BenchmarkError(f"{case.name}: {ours.program} and {theirs.program} pick different links.")
+            raise MeasureError(f"{case.name}: {ours.program} and {theirs.program} pick different links.")
     elif ours.bound is None or theirs.bound is None or abs(ours.bound / theirs.bound - 1) > 1e-6:
-        raise BenchmarkError(f"{case.name}: dual values differ: {ours.bound} and {theirs.bound}.")
+        raise MeasureError(f"{case.name}: dual values differ: {ours.bound} and {theirs.bound}.")
 
 
 def figures_of(name: str, found: Sequence[Comparison], seed: int) -> list[Figure]:

@@ -1,0 +1,115 @@
+"""``overlay-spark benchmark``: our speed on this machine, beside plain C++ programs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from overlay_spark.cli.parsing import (
+    DONE,
+    EXIT_CODES,
+    add_command,
+    add_points_flag,
+    options_of,
+    with_workload_flags,
+)
+from overlay_spark.cli.printing import counted, print_rows
+from overlay_spark.cli.session import spark_session
+from overlay_spark.engines import require_known
+from overlay_spark.jobs.progress import Steps
+from overlay_spark.lab.benchmark import BENCHMARKS, Benchmark, Case, Comparison, figures_of, run_benchmark
+from overlay_spark.lab.plan import plan_workload
+from overlay_spark.tables.references import Destination
+
+if TYPE_CHECKING:
+    from overlay_spark.lab.profile import Profile
+    from overlay_spark.options import Options
+
+EXAMPLES = """\
+examples:
+  overlay-spark benchmark greedy --file coords.csv.gz   our greedy kernel beside a C++ program
+  overlay-spark benchmark design                        where the time of a whole design job goes
+The C++ programs are in tests/yardsticks: run this in a clone of the source tree, with g++ installed.
+"""
+
+
+def add(commands: Any) -> None:
+    summary = "measure our speed on this machine, beside plain C++ programs"
+    parser = add_command(commands, "benchmark", run, summary, f"{EXAMPLES}\n{EXIT_CODES}")
+    parser.add_argument("what", choices=[*BENCHMARKS, "design"], help="a kernel, or the steps of a whole design job")
+    add_points_flag(parser)
+    parser.add_argument("--nodes", metavar="N", type=int, help="one workload with this many brokers instead of several")
+    parser.add_argument("--topics", metavar="N", type=int, help="one workload with this many topics instead of several")
+    parser.add_argument("--seed", metavar="N", type=int, help="another seed, another workload (default 0)")
+    parser.add_argument("--output", metavar="WHERE", help="also add the figures to the table experiments there")
+
+
+def run(given: argparse.Namespace) -> int:
+    flags = {name: getattr(given, name) for name in ("file", "nodes", "topics", "seed")}
+    options = with_workload_flags(options_of(given), **flags)
+    require_known(options)
+    output = Destination.parse(given.output) if given.output else None
+    one_size = given.nodes is not None or given.topics is not None
+    if given.what == "design":
+        sizes = ((options.workload.nodes, options.workload.topics),) if one_size else None
+        return _design(options, sizes, output)
+    benchmark, made = BENCHMARKS[given.what], options.workload
+    if one_size:
+        benchmark = replace(benchmark, cases=(Case(made.nodes, made.topics, made.law),))
+    return _kernel(given.what, benchmark, options, output)
+
+
+def _kernel(name: str, benchmark: Benchmark, options: Options, output: Destination | None) -> int:
+    points = plan_workload(options).points
+    with Steps() as steps:
+        found = run_benchmark(benchmark, points, options, steps)
+    print_comparisons(found)
+    if output is not None:
+        with spark_session(options, steps) as spark:
+            from overlay_spark.jobs.runs import Run
+            from overlay_spark.lab.figures import record_figures
+
+            figures = figures_of(name, found, options.workload.seed)
+            record_figures(spark, figures, output, Run(job="benchmark", options=options, seed=options.workload.seed))
+    return DONE
+
+
+def _design(options: Options, sizes: Sequence[tuple[int, int]] | None, output: Destination | None) -> int:
+    plan_workload(options)  # refuses before Spark starts
+    with Steps() as steps, spark_session(options, steps) as spark:
+        from overlay_spark.lab.profile import SIZES, profile_design
+
+        profiles = profile_design(spark, options, output, steps, sizes or SIZES)
+    print_profiles(profiles)
+    return DONE
+
+
+def print_comparisons(found: Sequence[Comparison]) -> None:
+    for comparison in found:
+        print(f"\n{comparison.case.name}")
+        ours = comparison.ours[0]
+        print_rows(
+            [
+                (
+                    p.program,
+                    f"{p.seconds:.2f} s",
+                    f"peak {p.peak_bytes / 2**30:.2f} GiB; {p.seconds / ours.seconds:.2f} x {ours.program}",
+                )
+                for p in comparison.programs
+            ]
+        )
+        if comparison.ratio is not None:
+            n = comparison.differing
+            alike = f"{counted(n, 'link')} {'differs' if n == 1 else 'differ'}" if n else "the same links"
+            print(f"  ratio {comparison.ratio:.2f} to the yardstick; {alike}")
+
+
+def print_profiles(profiles: Sequence[Profile]) -> None:
+    for profile in profiles:
+        size = f"{counted(profile.nodes, 'node')}, {counted(profile.topics, 'topic')}"
+        print(f"\n{size}: {profile.total:.1f} s")
+        rows = [(step, f"{seconds:.2f} s", "") for step, seconds in profile.seconds.items()]
+        share = f"the whole job takes {profile.total / profile.algorithm_seconds:.1f} times as long"
+        print_rows([*rows, ("the algorithm alone", f"{profile.algorithm_seconds:.2f} s", share)])

@@ -1,0 +1,72 @@
+"""Where the time of a design job goes, step by step."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.sql import SparkSession
+
+from overlay_spark.jobs.design import run_design
+from overlay_spark.jobs.progress import Steps
+from overlay_spark.jobs.runs import Run
+from overlay_spark.lab.figures import Figure, record_figures
+from overlay_spark.lab.plan import plan_workload
+from overlay_spark.lab.workload import workload_tables, write_tables
+from overlay_spark.options import Options
+from overlay_spark.tables.references import Destination
+
+SIZES = ((1000, 200), (1000, 200), (10_000, 1000))
+"""Nodes and topics; the first is run twice, because a new session is slow at first."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One design job: seconds by step, and the solving algorithm's own."""
+
+    nodes: int
+    topics: int
+    seconds: dict[str, float]
+    algorithm_seconds: float
+
+    @property
+    def total(self) -> float:
+        return sum(self.seconds.values())
+
+
+def profile_design(
+    spark: SparkSession,
+    options: Options,
+    output: Destination | None,
+    steps: Steps,
+    sizes: Sequence[tuple[int, int]] = SIZES,
+) -> list[Profile]:
+    """Design workloads of these sizes, from Delta tables to Delta tables; costs as ``options.workload`` says."""
+    profiles = []
+    with tempfile.TemporaryDirectory(prefix="overlay-spark-") as folder:
+        for i, (nodes, topics) in enumerate(sizes):
+            sized = replace(options, workload=replace(options.workload, nodes=nodes, topics=topics))
+            place = Destination.parse(f"{folder}/{i}")
+            steps(f"V={nodes:,} T={topics:,}: write the workload")
+            inputs = write_tables(
+                workload_tables(spark, plan_workload(sized)),
+                place,
+                Run(job="workload", options=sized, seed=sized.workload.seed),
+            )
+            steps.done()
+            with Steps(steps.stream) as clock, run_design(spark, inputs, place, sized, progress=clock) as overlay:
+                clock.done()  # what follows is no part of the job
+                profiles.append(Profile(nodes, topics, clock.seconds, overlay.facts.solve_seconds))
+    if output is not None:
+        rows = [row for i, profile in enumerate(profiles) for row in _figures(i, profile, options.workload.seed)]
+        steps("write experiments")
+        record_figures(spark, rows, output, Run(job="benchmark", options=options, seed=options.workload.seed))
+    steps.done()
+    return profiles
+
+
+def _figures(number: int, profile: Profile, seed: int) -> Iterator[Figure]:
+    where = ("benchmark", f"design, run {number + 1} of the session", f"T={profile.topics}", float(profile.nodes), seed)
+    for step, seconds in {**profile.seconds, "algorithm": profile.algorithm_seconds}.items():
+        yield (*where, f"seconds, {step}", seconds, None)

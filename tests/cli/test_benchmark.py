@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from overlay_spark.cli import DONE, USAGE, main
+from overlay_spark.cli.benchmark import print_comparisons, print_profiles
+from overlay_spark.lab.benchmark import Case, Comparison
+from overlay_spark.lab.measure import Measured
+from overlay_spark.lab.profile import Profile
+from overlay_spark.tables import delta
+from overlay_spark.tables.references import Destination
+
+ONE_SIZE = ["--nodes", "40", "--topics", "110"]
+
+
+def measured(program, seconds):
+    return Measured(program, seconds, 3 << 29, np.empty((0, 2), np.int32), None)
+
+
+@pytest.mark.parametrize("differing, alike", [(0, "the same links"), (1, "1 link differs"), (2, "2 links differ")])
+def test_print_comparisons__tells_times_and_what_differs(differing, alike, capsys):
+    found = Comparison(Case(2000, 200), (measured("greedy", 3.0),), measured("grmaw.cpp", 2.0), differing)
+    print_comparisons([found])
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        "",
+        "V=2,000 T=200 unif",
+        "greedy 3.00 s peak 1.50 GiB; 1.00 x greedy",
+        "grmaw.cpp 2.00 s peak 1.50 GiB; 0.67 x greedy",
+        f"ratio 1.50 to the yardstick; {alike}",
+    ]
+
+
+def test_print_comparisons__without_a_yardstick_has_no_ratio(capsys):
+    print_comparisons([Comparison(Case(60, 110), (measured("greedy", 3.0),), None, 0)])
+    assert "ratio" not in capsys.readouterr().out
+
+
+def test_print_profiles__adds_the_steps_up(capsys):
+    print_profiles([Profile(1000, 1, {"read": 1.0, "solve": 3.0}, 2.0)])
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        "",
+        "1,000 nodes, 1 topic: 4.0 s",
+        "read 1.00 s",
+        "solve 3.00 s",
+        "the algorithm alone 2.00 s the whole job takes 2.0 times as long",
+    ]
+
+
+@pytest.mark.parametrize(
+    "flags, message",
+    [
+        (["greedy", "--topics", "50"], "sizes must be 0 <= least <= most <= topics, got 20, 100, 50"),
+        (["greedy", "--nodes", "0"], "workload.nodes must be at least 1"),
+        (["design", "--topics", "50"], "sizes must be 0 <= least <= most <= topics, got 20, 100, 50"),
+        (["design", "--set", "design.algorithm=gredy"], "Did you mean 'greedy'?"),
+    ],
+)
+def test_benchmark__that_cannot_be_is_refused_before_it_starts(flags, message, capsys):
+    assert main(["benchmark", *flags]) == USAGE
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["benchmark", "greedy"], ["experiment", "000"]])
+def test_benchmark__refuses_a_file_without_coordinates(tmp_path, capsys, command):
+    (tmp_path / "regions.csv").write_text("r,a,b\na,0,7\nb,7,0\n")
+    assert main([*command, "--file", str(tmp_path / "regions.csv")]) == USAGE
+    assert "has costs between sites, and this needs coordinates" in capsys.readouterr().err
+
+
+@pytest.mark.spark
+def test_benchmark__adds_its_figures_to_a_table(spark, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")  # no compiler, no yardstick
+    assert main(["benchmark", "greedy", *ONE_SIZE, "--seed", "3", "--output", str(tmp_path)]) == DONE
+    assert "V=40 T=110 unif" in capsys.readouterr().out
+    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    assert {(row["figure"], row["series"], row["x"], row["seed"], row["metric"]) for row in rows} == {
+        ("greedy T=110 unif", "greedy", 40.0, 3, "seconds"),
+        ("greedy T=110 unif", "greedy", 40.0, 3, "peak_bytes"),
+    }
+
+
+@pytest.mark.spark
+def test_benchmark_design__tells_every_step(spark, tmp_path, capsys):
+    assert main(["benchmark", "design", *ONE_SIZE, "--output", str(tmp_path)]) == DONE
+    told = capsys.readouterr().out
+    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    steps = [line.split("  ")[1] for line in told.splitlines() if line.startswith("  ")]
+    assert "40 nodes, 110 topics" in told
+    assert {"solve", "verify", "write"} <= set(steps)
+    assert {row["metric"] for row in rows} == {f"seconds, {step}" for step in (*steps[:-1], "algorithm")}

@@ -1,0 +1,58 @@
+import sys
+
+import pytest
+
+from overlay_spark.cli import DONE, FAILED, USAGE, main
+from overlay_spark.cli.experiment import print_beside_the_paper
+from overlay_spark.lab.experiments import PAPERS, find
+from overlay_spark.tables import delta
+from overlay_spark.tables.references import Destination
+
+
+def test_print_beside_the_paper__has_a_row_for_each_figure_stated(capsys):
+    print_beside_the_paper([("4", "unif", "w_Gr at 1000", 17.9321, 18.76)])
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        "ours the paper's",
+        "figure 4, unif: w_Gr at 1000 17.9 18.76",
+    ]
+
+
+def test_experiment__without_matplotlib_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["experiment", "000", "--plots", "plots"]) == FAILED
+    assert "pip install 'overlay-spark[report]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "flags, message",
+    [
+        (["000", "--seeds", "0"], "--seeds must be at least 1, got 0"),
+        (["000", "--figure", "9"], "Paper 000 has no figure '9' here. Known: 4, 5, 6, 7, 8."),
+        (["999"], "invalid choice: '999'"),
+    ],
+)
+def test_experiment__nobody_knows_is_refused_before_spark_starts(flags, message, capsys):
+    assert main(["experiment", *flags]) == USAGE
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_paper__named_has_its_experiment(paper):
+    assert find(paper).paper == paper
+
+
+@pytest.mark.spark
+def test_experiment__prints_writes_and_draws(spark, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    out, plots = tmp_path / "out", tmp_path / "plots"
+    command = ["experiment", "000", "--quick", "--figure", "8", "--output", str(out), "--plots", str(plots)]
+    assert main(command) == DONE
+    told = capsys.readouterr().out
+    assert "figure 8, unif: mean w_Gr/w_GM" in told
+    assert f"Drawn: {plots}/000-figure-8.png" in told
+    assert [path.name for path in plots.iterdir()] == ["000-figure-8.png"]
+    rows = delta.read(spark, Destination.parse(str(out)).table("experiments")).collect()
+    measured = {(row["figure"], row["series"], row["x"], row["seed"]) for row in rows if row["x"] is not None}
+    assert measured == {("8", "unif", 100.0, 0), ("8", "unif", 1000.0, 0)}
+    stated = {row["metric"]: row["paper_value"] for row in rows if row["paper_value"] is not None}
+    assert stated["mean w_Gr/w_GM"] == 0.4

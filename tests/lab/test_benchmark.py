@@ -1,0 +1,124 @@
+"""Benchmarks: what they compare, and that they notice when two programs disagree."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+
+from overlay_spark.algorithms.greedy import greedy
+from overlay_spark.jobs.progress import Steps
+from overlay_spark.lab.benchmark import (
+    BENCHMARKS,
+    YARDSTICKS,
+    Benchmark,
+    Case,
+    figures_of,
+    find_source,
+    run_benchmark,
+)
+from overlay_spark.lab.measure import MeasureError, make_instance
+from overlay_spark.options import Options, WorkloadOptions
+
+SMALL = Case(60, 110)
+GREEDY = Benchmark(("greedy",), "grmaw", (SMALL,), same_links=True)
+SEED_3 = Options(workload=WorkloadOptions(seed=3))
+ROOT = Path(__file__).parents[2]
+NEEDS_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def steps():
+    return Steps(Terminal())
+
+
+def yardstick(folder, text):
+    """A yardstick in a clone that the benchmark is run from."""
+    (folder / YARDSTICKS).mkdir(parents=True)
+    (folder / YARDSTICKS / "grmaw.cpp").write_text(text)
+
+
+@NEEDS_COMPILER
+def test_benchmark__finds_the_yardstick_s_links(steps, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (found,) = run_benchmark(GREEDY, None, SEED_3, steps)
+    instance = make_instance(60, SMALL.interests, None, 3)
+    assert found.ours[0].links.tolist() == found.yardstick.links.tolist()
+    assert found.ours[0].links.tolist() == [list(pair) for pair in greedy(instance).pairs()]
+    assert (found.differing, len(found.programs)) == (0, 2)
+    assert found.ratio == found.ours[0].seconds / found.yardstick.seconds
+    assert all(program.peak_bytes > 1 << 20 for program in found.programs)
+    assert "Compiling grmaw.cpp" in steps.stream.getvalue()
+    assert list(steps.seconds) == [f"{SMALL.name}: {step}" for step in ("make instance", "greedy", "grmaw.cpp")]
+    figures = figures_of("greedy", [found], 3)
+    assert [row[:6] for row in figures[::2]] == [
+        ("benchmark", "greedy T=110 unif", program, 60.0, 3, "seconds") for program in ("greedy", "grmaw.cpp")
+    ]
+
+
+def test_benchmark__without_a_compiler_says_so_and_shows_ours(steps, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PATH", "")
+    (found,) = run_benchmark(GREEDY, None, SEED_3, steps)
+    assert "No yardstick: g++ is not installed." in steps.stream.getvalue()
+    assert list(steps.seconds) == [f"{SMALL.name}: {step}" for step in ("make instance", "greedy")]
+    assert (found.yardstick, found.ratio) == (None, None)
+    assert found.ours[0].seconds > 0
+
+
+def test_benchmark__without_a_source_says_where_to_run_it(steps):
+    (found,) = run_benchmark(Benchmark(("greedy",), "nothing", (SMALL,), same_links=True), None, SEED_3, steps)
+    assert "tests/yardsticks/nothing.cpp is in the source tree only; run this in a clone" in steps.stream.getvalue()
+    assert found.yardstick is None
+
+
+def test_find_source__looks_where_it_is_run_and_then_beside_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / YARDSTICKS).mkdir(parents=True)
+    (tmp_path / YARDSTICKS / "ours.cpp").write_text("int main() {}")
+    assert find_source("ours").resolve() == tmp_path / YARDSTICKS / "ours.cpp"
+    assert find_source("nothing") is None
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark__has_its_yardstick_in_a_clone(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert find_source(BENCHMARKS[name].yardstick) is not None
+
+
+@NEEDS_COMPILER
+def test_benchmark__fails_where_the_yardstick_picks_other_links(steps, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    yardstick(
+        tmp_path,
+        """#include <cstdio>
+        int main(int, char **a) {
+            int link[2] = {0, 1};
+            fwrite(link, 4, 2, fopen(a[2], "wb"));
+            puts("links 1 total 0.5 peak_mb 9");
+        }""",
+    )
+    with pytest.raises(MeasureError, match=r"greedy and grmaw\.cpp pick different links"):
+        run_benchmark(GREEDY, None, SEED_3, steps)
+
+
+@NEEDS_COMPILER
+def test_benchmark__fails_where_dual_values_differ(steps, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    yardstick(
+        tmp_path,
+        """#include <cstdio>
+        int main(int, char **a) {
+            fopen(a[2], "wb");
+            puts("links 0 dual 12.5 total 0.5 peak_mb 9");
+        }""",
+    )
+    with pytest.raises(MeasureError, match=r"dual values differ: \d+\.\d+ and 12\.5"):
+        run_benchmark(Benchmark(("primal_dual",), "grmaw", (SMALL,), same_links=False), None, SEED_3, steps)

@@ -1,0 +1,84 @@
+"""The demonstration: what its tables hold, and what is designed, verified and compared. It runs whole in tests/cli."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from overlay_spark.jobs.inputs import Inputs
+from overlay_spark.lab import demo as module
+from overlay_spark.lab.demo import INTERESTS, NODES_PER_SITE, run_demo, write_workload
+from overlay_spark.options import DesignOptions, Options, WorkloadOptions
+from overlay_spark.tables import delta
+from overlay_spark.tables.references import Destination, Reference
+from overlay_spark.workloads.interests import subscriptions
+from overlay_spark.workloads.sites import round_trip_ms
+from tests.problems import sorted_rows
+
+OUTPUT = Destination.parse("demo")
+INPUTS = Inputs(Reference("delta", "demo/subscriptions"))
+
+
+@pytest.mark.spark
+def test_workload__is_brokers_at_sites_the_ways_between_them_and_interests_of_the_seed(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "CITIES", {"tokyo": None, "amsterdam": None})
+    output, seed = Destination.parse(str(tmp_path)), 5
+    inputs = write_workload(spark, output, Options(workload=WorkloadOptions(seed=seed)))
+    given = {table.name: reference for table, reference in inputs.by_table().items()}
+    assert given == {name: output.table(name) for name in ("subscriptions", "nodes", "site_costs")}
+    ids = [f"{city}-{i:02d}" for city in ("amsterdam", "tokyo") for i in range(NODES_PER_SITE)]
+    nodes = delta.read(spark, given["nodes"]).select("node_id", "site")
+    assert sorted_rows(nodes) == [(name, name.split("-")[0]) for name in ids]
+    assert sorted_rows(delta.read(spark, given["site_costs"])) == [
+        ("amsterdam", "amsterdam", 0.5),
+        ("amsterdam", "tokyo", round_trip_ms("amsterdam", "tokyo")),
+        ("tokyo", "tokyo", 0.5),
+    ]
+    drawn = [column.tolist() for column in subscriptions(INTERESTS, np.arange(len(ids)), seed)]
+    wanted = [(ids[v], f"topic-{t:03d}") for v, t in zip(*drawn, strict=True)]
+    assert sorted_rows(delta.read(spark, given["subscriptions"])) == sorted(wanted)
+    assert delta.commit_metadata(spark, given["nodes"])["job"] == "demo"  # which the next one may replace
+
+
+class Kept:
+    """A result that tells whether it was closed."""
+
+    def __init__(self, **told):
+        self.__dict__.update(told, closed=False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.closed = True
+
+
+def test_demo__designs_and_verifies_what_it_wrote_and_compares_trees_that_it_does_not_write(monkeypatch):
+    asked, results, steps = [], [], []
+
+    def job(name, result):
+        def run(spark, inputs, output, options, dry_run=False, progress=None):
+            asked.append(SimpleNamespace(name=name, inputs=inputs, output=output, options=options, dry_run=dry_run))
+            progress("read")
+            results.append(result())
+            return results[-1]
+
+        return run
+
+    monkeypatch.setattr(module, "write_workload", lambda *given: INPUTS)
+    monkeypatch.setattr(module, "run_design", job("design", lambda: Kept(metrics=f"figures of {len(results)}")))
+    monkeypatch.setattr(module, "run_verify", job("verify", lambda: Kept(faults=("one fault",))))
+    options = Options(design=DesignOptions(algorithm="primal_dual", then=("reverse_delete",), bound="primal_dual"))
+    found = run_demo(None, OUTPUT, options, steps.append)
+    ours, trees, proof = asked
+    assert [(job.name, job.dry_run) for job in asked] == [("design", False), ("design", True), ("verify", False)]
+    assert all((job.inputs, job.output) == (INPUTS, OUTPUT) for job in asked)
+    assert (ours.options, proof.options) == (options, options)
+    assert trees.options == Options().designing("trees")  # by itself: no steps, no bound
+    assert (found.inputs, found.overlay, found.trees) == (INPUTS, "figures of 0", "figures of 1")
+    assert found.faults == ("one fault",)
+    assert all(result.closed for result in results)
+    assert steps == ["make workload", "read", "trees: read", "read"]
+    assert found.seconds > 0
