@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from overlay_spark import engines
 from overlay_spark.algorithms import registry
+from overlay_spark.cli import main
+from overlay_spark.lab import readme
 from overlay_spark.options import Options
 
 ROOT = Path(__file__).parents[2]
@@ -17,19 +21,50 @@ README = (ROOT / "README.md").read_text()
 
 
 def section(name: str) -> str:
+    """The part of the README between two marks."""
     found = re.search(rf"<!-- {name} -->\n(.*?)\n<!-- end -->", README, re.DOTALL)
     assert found, f"README.md has no part between <!-- {name} --> and <!-- end -->"
     return found[1]
 
 
-def test_readme__has_the_table_of_tables():
-    from overlay_spark.tables import catalog
-
-    assert section("tables") == catalog.as_markdown()
+def test_readme__has_the_tables_that_the_code_declares():
+    assert readme.rewritten(README) == README, "run: python -m overlay_spark.lab.readme"
 
 
-def test_readme__has_the_table_of_algorithms():
-    assert section("algorithms") == registry.as_markdown()
+def test_readme__has_words_and_layers():
+    words = [
+        line.split(" | ")[0].strip("| ") for line in README.split("## Words")[1].split("## Inside")[0].splitlines()
+    ]
+    assert len([word for word in words if word and word not in ("word", "---|---")]) == 10
+    layers = re.findall(r"^\d+\. (.*)$", README.split("## Inside")[1].split("### To add")[0], re.MULTILINE)
+    named = set(re.findall(r"`(\w+)(?:/|\.py)`", " ".join(layers)))
+    rooms = {path.stem for path in (ROOT / "overlay_spark").iterdir() if path.suffix in ("", ".py")}
+    assert len(layers) == 10
+    assert named - {"pipelines"} == rooms - {"__init__", "__pycache__"}
+
+
+RECIPE = README.split("### To add an algorithm")[1].split("## Reading")[0]
+
+
+def test_recipe__names_places_there_are():
+    places = re.findall(r"`((?:overlay_spark|tests)/[\w/<>.]*)`", RECIPE)
+    assert len(places) >= 5
+    for place in places:
+        assert (ROOT / place.replace("<name>", "greedy")).exists(), place
+    assert "python -m overlay_spark.lab.readme" in RECIPE
+
+
+def test_recipe__is_complete(monkeypatch, capsys):
+    """An algorithm or a step that is registered is known wherever names are taken, listed or shown."""
+    new = replace(registry.ALGORITHMS[0], name="mirrored", paper_name="MirMAW")
+    step = replace(registry.STEPS[0], name="polish", does="polishes")
+    monkeypatch.setattr(registry, "ALGORITHMS", (*registry.ALGORITHMS, new))
+    monkeypatch.setattr(registry, "STEPS", (*registry.STEPS, step))
+    engines.require_known(Options().designing("MirMAW", then="polish"))
+    assert "| mirrored | MirMAW |" in readme.rewritten(README)
+    assert "| polish | polishes |" in readme.rewritten(README)
+    assert main(["algorithms"]) == 0
+    assert "mirrored, in the papers MirMAW" in capsys.readouterr().out
 
 
 @pytest.mark.spark
@@ -38,7 +73,7 @@ def test_readme__example_runs(spark):
     assert len(code.splitlines()) <= 12
     names = {"spark": spark}
     exec(code, names)
-    assert names["overlay"].metrics["links"] == 2
+    assert names["overlay"].metrics.links == 2
 
 
 def test_default_toml__lists_every_option_with_its_default():

@@ -16,53 +16,61 @@ PACKAGE = ROOT / "overlay_spark"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 BASE = {"errors", "options"}
-ARRAYS = {"instance", "costs", "algorithms", "workloads"}
-PUBLIC = {"api", "problems", "results"}
+ARRAYS = BASE | {"instance", "costs"}
+PROBLEMS = BASE | {"problems", "results", "tables"}
+PRODUCT = PROBLEMS | {"api", "jobs", "__init__"}
+NAMES_ONLY = {"algorithms.registry", "engines.__init__"}
+"""What shells ask for names: the registry of algorithms, and the list of engines."""
+
 MAY_IMPORT = {
     "errors": set(),
-    "options": {"errors"},
+    "options": BASE,
     "kernels": {"kernels", "costs"},
     "costs": BASE,
-    "instance": BASE | {"costs", "kernels"},
-    "algorithms": BASE | ARRAYS | {"kernels"},
-    "workloads": BASE | {"workloads", "kernels"},
+    "instance": ARRAYS | {"kernels"},
+    "algorithms": ARRAYS | {"algorithms", "kernels"},
+    "workloads": BASE | {"workloads"},
     "tables": BASE | {"tables"},
-    "frames": BASE | ARRAYS | {"tables", "frames", "kernels"},
-    "problems": BASE | {"frames", "tables"},
-    "results": BASE | {"frames", "tables"},
-    "api": BASE | PUBLIC | {"frames", "tables", "algorithms", "costs"},
-    "jobs": BASE | PUBLIC | {"tables", "jobs", "workloads", "__init__"},
-    "cli": BASE | PUBLIC | {"tables", "jobs", "algorithms", "printing", "__init__"},
-    "printing": BASE | PUBLIC | {"tables", "jobs", "algorithms"},
-    "__init__": BASE | PUBLIC,
+    "problems": PROBLEMS,
+    "results": PROBLEMS,
+    "frames": ARRAYS | PROBLEMS | {"frames", "algorithms", "kernels"},
+    "engines": ARRAYS | PROBLEMS | {"engines", "frames", "algorithms"},
+    "api": PROBLEMS | {"algorithms", "engines", "frames"},
+    "jobs": PRODUCT,
+    "lab": PRODUCT | ARRAYS | {"lab", "algorithms", "engines", "frames", "kernels", "workloads"},
+    "cli": PRODUCT | {"cli", "lab"} | NAMES_ONLY,
+    "__init__": BASE | {"problems", "results", "api"},
 }
-"""What each room may import of the package. ``costs`` names the array cost model, which kernels are typed by."""
+"""What each room may import of the package: kernels < algorithms; problems < frames < engines < api < jobs < shells.
 
-BENCHES = {"jobs/benchmark.py", "jobs/kernel_run.py", "jobs/experiments.py"}
-"""Jobs that measure algorithms on arrays."""
+``costs`` names the array cost model, which kernels are typed by. The laboratory may import all, and only shells import
+the laboratory.
+"""
 
 THIRD_PARTY = {
     "errors": set(),
     "options": set(),
-    "kernels": {"numpy", "numba"},
     "costs": {"numpy"},
     "instance": {"numpy"},
+    "kernels": {"numpy", "numba"},
     "algorithms": {"numpy"},
     "workloads": {"numpy"},
-    "tables": {"pyspark", "pyarrow"},
-    "frames": {"numpy", "pyarrow", "pyspark"},
+    "tables": {"pyarrow", "pyspark"},
     "problems": {"pyspark"},
     "results": {"pyspark"},
+    "frames": {"numpy", "pyarrow", "pyspark"},
+    "engines": {"numpy", "pyarrow", "pyspark"},
     "api": {"pyspark"},
-    "jobs": {"numpy", "pyarrow", "pyspark"},
+    "jobs": {"pyspark"},
+    "lab": {"numpy", "pyarrow", "pyspark"},
     "cli": {"pyspark"},
-    "printing": set(),
     "__init__": set(),
 }
 ONLY_IN = {
-    "matplotlib": {"jobs/plots.py"},
-    "delta": {"tables/delta.py", "jobs/session.py"},
+    "matplotlib": {"lab/plots.py"},
+    "delta": set(),
     "graphframes": {"frames/graphs.py"},
+    "numba": {"kernels/_jit.py", "kernels/_cache.py"},
 }
 
 
@@ -73,9 +81,11 @@ def imports(path: Path) -> set[str]:
         if isinstance(item, ast.Import):
             names |= {alias.name for alias in item.names}
         elif isinstance(item, ast.ImportFrom) and item.module:
-            names |= {item.module}
-            if item.module in ("overlay_spark", "overlay_spark.tables", "overlay_spark.frames"):
-                names |= {f"{item.module}.{alias.name}" for alias in item.names}
+            folder = ROOT.joinpath(*item.module.split("."))
+            modules = {a.name for a in item.names if (folder / f"{a.name}.py").exists() or (folder / a.name).is_dir()}
+            names |= {f"{item.module}.{name}" for name in modules}
+            if len(modules) < len(item.names):
+                names |= {item.module}
     return names
 
 
@@ -85,25 +95,56 @@ def room(path: Path) -> str:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_module__imports_only_what_its_layer_may(path):
-    own = {n.split(".")[1] if "." in n else "__init__" for n in imports(path) if n.split(".")[0] == "overlay_spark"}
-    if "overlay_spark" in imports(path) and room(path) in ("tables", "frames"):
-        pytest.fail("a lower layer imports the package's public face")
+    names = imports(path)
+    own = {
+        name.removeprefix("overlay_spark").strip(".") or "__init__"
+        for name in names
+        if name.split(".")[0] == "overlay_spark"
+    }
+    allowed = MAY_IMPORT[room(path)]
+    refused = {name for name in own if name.split(".")[0] not in allowed and not is_name_only(name, allowed)}
+    assert not refused, f"{path}: {refused}"
     here = str(path.relative_to(PACKAGE))
-    allowed = MAY_IMPORT[room(path)] | (ARRAYS if here in BENCHES else set())
-    assert own <= allowed, f"{path}: {own - allowed}"
-    others = {n.split(".")[0] for n in imports(path)} - set(sys.stdlib_module_names) - {"overlay_spark", "__future__"}
+    others = {n.split(".")[0] for n in names} - set(sys.stdlib_module_names) - {"overlay_spark", "__future__"}
     special = {name for name, places in ONLY_IN.items() if here in places}
-    assert others <= THIRD_PARTY[room(path)] | special, f"{path}: {others}"
+    assert others <= (THIRD_PARTY[room(path)] - ONLY_IN.keys()) | special, f"{path}: {others}"
+
+
+def is_name_only(name, allowed):
+    return name in allowed or f"{name}.__init__" in allowed
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_module__works_on_spark_connect(path):
     text = path.read_text()
     assert not re.search(r"\._jvm\b|\._jsc\b|\.rdd\b|\.broadcast\(|\bparallelize\b", text)
-    if "frames" in path.parts and path.name != "lineage.py":
-        assert not re.search(r"\.(persist|cache|checkpoint|localCheckpoint)\(", text), "lineage is cut in lineage.py"
-    assert not re.search(r"\.sql\(", text), "no SQL text"
+    if path.name != "workspace.py":
+        assert not re.search(r"\.(persist|cache|checkpoint|localCheckpoint)\(", text), "lineage is cut in workspace.py"
+    if path.name != "delta.py":
+        assert not re.search(r"\.sql\(", text), "SQL text is written in delta.py"
     assert "sparkContext" not in text or path.name == "session.py"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_module__is_one_room(path):
+    assert len(path.read_text().splitlines()) <= (150 if path.name == "api.py" else 300)
+    if path.parent.name != "engines":
+        assert not re.search(r"""["'](kernel|single)["'](?!\s*:)""", strip_sections(path.read_text())), (
+            "an engine's own words"
+        )
+
+
+def strip_sections(text):
+    """Without the name of the section of options, which is also kernel."""
+    return re.sub(r'section="kernel"', "", text)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_module__has_a_test_file_of_its_name(path):
+    """Or its package has one for all."""
+    here = path.relative_to(PACKAGE)
+    places = (here.parent / f"test_{here.stem.lstrip('_')}.py", f"test_{here.parent}.py")
+    assert here.name.startswith("__") or any((ROOT / "tests" / place).is_file() for place in places)
 
 
 def test_kernels__are_decorated_in_one_place():
