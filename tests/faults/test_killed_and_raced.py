@@ -147,7 +147,10 @@ def test_design__killed_at_a_write_can_be_run_again(spark, given, tmp_path, at, 
     _, said = process.communicate(timeout=200)
     left, opened = check_what_is_left(spark, folder, clean, out, process)
     done = at if moment == "after" else at - 1  # it was killed where it was meant to be
-    assert [left[table.name] == clean[table.name] for table in TABLES] == [done >= 2, done >= 3, done >= 4], said
+    links, *derived = (left[table.name] == clean[table.name] for table in TABLES)
+    assert links == (done >= 2), said
+    assert not any(derived) or done >= 2, said
+    assert all(derived) or at < WRITES, said  # they are written side by side, so either may be done first
     assert ("running" in opened.values()) == (1 <= done < WRITES)
 
 
