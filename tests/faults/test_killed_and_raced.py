@@ -33,7 +33,7 @@ WRITES = 5
 """The row that opens, links, topics, nodes, the row that closes."""
 
 PROGRAM = """
-import json, os, signal, sys
+import itertools, json, os, signal, sys
 from pathlib import Path
 from pyspark.sql.readwriter import DataFrameWriter
 from overlay_spark.errors import GuardError
@@ -44,16 +44,15 @@ from overlay_spark.options import Options, SessionOptions
 from overlay_spark.tables.references import Destination, Reference
 
 folder, out, at, moment = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-written = 0
+numbers = itertools.count(1)
 
 def counting(save):
     def wrapped(self, *arguments, **named):
-        global written
-        written += 1
-        if written == at and moment == "before":
+        mine = next(numbers)
+        if mine == at and moment == "before":
             os.killpg(0, signal.SIGKILL)
         save(self, *arguments, **named)
-        if written == at and moment == "after":
+        if mine == at and moment == "after":
             os.killpg(0, signal.SIGKILL)
     return wrapped
 
