@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from overlay_spark.frames.indexing import IndexedProblem
 
-SUBSCRIPTIONS_PER_BUCKET = 50_000
+SUBSCRIPTIONS_PER_BUCKET = 20_000
 """About how many subscriptions a bucket of topics has: enough to be worth a call, few enough to hold."""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -13,8 +14,12 @@ from overlay_spark.frames.inputs import Counts, check_input
 from overlay_spark.frames.pricing import units
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
 from overlay_spark.tables.audit import Audit
+
+NOT_COUNTED = Counts(-1, -1, -1)
+"""No proof holds against it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +47,7 @@ class IndexedProblem:
     largest_topic: int
     """How many nodes want the topic that most want."""
     unit: float
-    raw: Counts
+    raw: Counts = NOT_COUNTED
     """What was counted in the tables themselves, apart from the index: what a proof stands on."""
 
     def cost(self, units: float | None) -> float | None:
@@ -58,20 +63,21 @@ class IndexedProblem:
 def prepare(
     problem: OverlayProblem, workspace: Workspace, progress: Callable[[str], None], *more: Audit
 ) -> IndexedProblem:
-    """Check a problem, and what ``more`` audits, then index it. Its tables are held meanwhile, to be read once."""
-    progress("check input")
-    for frame in problem.frames:
-        workspace.hold(frame)
-    counts = check_input(problem, *more)
-    progress("index")
-    indexed = index_problem(problem, counts, workspace)
+    """Check a problem, and what ``more`` audits, and index it. Its tables are held meanwhile, to be read once.
+
+    Both at the same time: where the check finds anything, whatever became of the index is forgotten.
+    """
+    progress("check and index")
+    side_by_side([partial(workspace.hold, frame) for frame in problem.frames])  # holding plans how a table is read
+    indexed: IndexedProblem
+    raw, indexed = side_by_side([partial(check_input, problem, *more), partial(index_problem, problem, workspace)])
     for frame in problem.frames:
         workspace.drop(frame)
-    return indexed
+    return replace(indexed, raw=raw)
 
 
-def index_problem(problem: OverlayProblem, raw: Counts, workspace: Workspace) -> IndexedProblem:
-    """A checked problem, and what was counted in its raw tables -> the same in whole numbers.
+def index_problem(problem: OverlayProblem, workspace: Workspace) -> IndexedProblem:
+    """A problem whose tables are right -> the same in whole numbers, but for what is counted in the tables themselves.
 
     Two windows over one partition number the nodes and the topics: each id table must be sortable by one task, which
     spills. One job counts; all frames are held.
@@ -128,7 +134,6 @@ def index_problem(problem: OverlayProblem, raw: Counts, workspace: Workspace) ->
         n_topic_pairs=int(row["pairs"]),
         largest_topic=row["largest"],
         unit=unit,
-        raw=raw,
     )
 
 

@@ -38,11 +38,7 @@ def _shapes(bucket: Bucket, diameter_max_nodes: int) -> pa.Table:
 
 def node_degrees(problem: IndexedProblem, links: DataFrame) -> DataFrame:
     """Links (src, dst, cost) -> (node, node_id, topics, degree, weighted_degree), one row a node. One join by node."""
-    ends = links.select(F.col("src").alias("node"), "cost").union(links.select("dst", "cost"))
-    degrees = ends.groupBy("node").agg(
-        F.count(F.lit(1)).cast("int").alias("degree"), F.sum("cost").alias("weighted_degree")
-    )
-    return problem.nodes.join(degrees, "node", "left").select(
+    return problem.nodes.join(_linked(links), "node", "left").select(
         "node",
         "node_id",
         F.size("topics").alias("topics"),
@@ -51,7 +47,15 @@ def node_degrees(problem: IndexedProblem, links: DataFrame) -> DataFrame:
     )
 
 
-def figures(problem: IndexedProblem, links: DataFrame, shapes: DataFrame, degrees: DataFrame) -> Metrics:
+def _linked(links: DataFrame) -> DataFrame:
+    """(node, degree, weighted_degree) of nodes with links. One shuffle, by node."""
+    ends = links.select(F.explode(F.array("src", "dst")).alias("node"), "cost")
+    return ends.groupBy("node").agg(
+        F.count(F.lit(1)).cast("int").alias("degree"), F.sum("cost").alias("weighted_degree")
+    )
+
+
+def figures(problem: IndexedProblem, links: DataFrame, shapes: DataFrame) -> Metrics:
     """The overlay in figures, of costs in units; one job, three sums."""
     total = links.agg(F.count(F.lit(1)).alias("links"), F.coalesce(F.sum("cost"), F.lit(0)).alias("cost"))
     measured = shapes.agg(
@@ -61,10 +65,10 @@ def figures(problem: IndexedProblem, links: DataFrame, shapes: DataFrame, degree
         F.sum("diameter").alias("hops"),
         F.sum("weighted_diameter").alias("path"),
     )
-    most = degrees.agg(F.count(F.lit(1)).alias("nodes"), F.max("degree").alias("max_degree"))
+    most = _linked(links).agg(F.coalesce(F.max("degree"), F.lit(0)).alias("max_degree"))
     row = total.crossJoin(measured).crossJoin(most).first()
     assert row is not None
-    unit, nodes, counted = problem.unit, row["nodes"], row["measured"]
+    unit, nodes, counted = problem.unit, problem.n_nodes, row["measured"]
     return Metrics(
         nodes=nodes,
         topics=row["topics"],

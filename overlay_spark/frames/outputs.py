@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -13,6 +14,7 @@ from overlay_spark.frames.pricing import from_units
 from overlay_spark.frames.verification import Findings
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.results import Metrics
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
 from overlay_spark.tables.contract import Table
 
@@ -39,14 +41,20 @@ class Measured(NamedTuple):
 def measure(problem: IndexedProblem, found: Findings, workspace: Workspace) -> Measured:
     """Proved links -> measured. Shapes and degrees are settled, in whole numbers.
 
-    Shuffles: by topic for their ids, by node for degrees. Three jobs.
+    Shuffles: by topic for their ids, by node for degrees. Three jobs at the same time.
     """
-    shapes = workspace.settle(found.shapes.join(problem.topics.select("topic", "topic_id"), "topic"))
-    degrees = workspace.settle(node_degrees(problem, found.links))
+    named = found.shapes.join(problem.topics.select("topic", "topic_id"), "topic")
+    shapes, degrees, told = side_by_side(
+        [
+            partial(workspace.settle, named),
+            partial(workspace.settle, node_degrees(problem, found.links)),
+            partial(figures, problem, found.links, found.shapes),
+        ]
+    )
     return Measured(
         _priced(problem, shapes, catalog.OVERLAY_TOPICS, "weighted_diameter"),
         _priced(problem, degrees, catalog.OVERLAY_NODES, "weighted_degree"),
-        figures(problem, found.links, shapes, degrees),
+        told,
     )
 
 

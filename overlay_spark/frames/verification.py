@@ -60,19 +60,17 @@ def described_links(problem: IndexedProblem, links: DataFrame) -> DataFrame:
     id, one by link or site, one window by link.
     """
     priced = with_price(problem, with_ends(problem, links, by="node_id"))
-    shared = F.array_intersect("topics_a", "topics_b")
-    times = F.count(F.lit(1)).over(Window.partitionBy("low", "high"))
-    return priced.select(
+    named = priced.select(
         F.col("low").alias("src"),
         F.col("high").alias("dst"),
         units(F.col("cost"), problem.unit).alias("cost"),
-        shared.alias("shared"),
-        F.size(shared).alias("n_shared"),
+        F.array_intersect("topics_a", "topics_b").alias("shared"),  # here: the window moves only these
         "price",
-        F.when(F.col("low").isNotNull(), times).alias("times"),
         F.col("src").alias("src_id"),
         F.col("dst").alias("dst_id"),
     )
+    times = F.count(F.lit(1)).over(Window.partitionBy("src", "dst"))
+    return named.withColumns({"n_shared": F.size("shared"), "times": F.when(F.col("src").isNotNull(), times)})
 
 
 def verify_links(

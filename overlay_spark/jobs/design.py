@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
 
 from pyspark.sql import SparkSession
 
@@ -13,6 +13,7 @@ from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
 from overlay_spark.results import Overlay
+from overlay_spark.side_by_side import ahead, side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
@@ -31,12 +32,15 @@ def run_design(
     A dry run computes and checks everything and writes nothing.
     """
     run = run or Run(job="design", options=options)
+    progress("look at the output")
     if not dry_run:
-        require_writable(spark, output)
-        run.generation = next_generation(spark, output)
+        _, run.generation = side_by_side(
+            [partial(require_writable, spark, output), partial(next_generation, spark, output)]
+        )
+    described = ahead(partial(describe, spark, inputs))  # while the run's row is opened
     with recorded(spark, None if dry_run else output, run):
         progress("read")
-        run.inputs = describe(spark, inputs)
+        run.inputs = described()
         problem = load_problem(spark, inputs, dict(run.inputs))
         overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=progress)
         run.algorithm, run.engine = overlay.algorithm, overlay.engine
@@ -68,11 +72,10 @@ def write_overlay(overlay: Overlay, output: Destination, run: Run) -> None:
     """
     assert run.generation is not None
     links = output.table(catalog.OVERLAY_LINKS.name)
-    if not delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, links, run.metadata, run.generation):
+    delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, links, run.metadata, run.generation)
+    version = delta.version_of(overlay.links.sparkSession, links, run.run_id)
+    if version is None:
         raise lost_race(output)
-    about = {**run.metadata, "links_version": delta.version_of(overlay.links.sparkSession, links, run.run_id)}
+    about = {**run.metadata, "links_version": version}
     derived = ((catalog.OVERLAY_TOPICS, overlay.topics), (catalog.OVERLAY_NODES, overlay.nodes))
-    with ThreadPoolExecutor(len(derived)) as pool:  # a small commit is mostly waiting
-        writes = [pool.submit(delta.overwrite, t, f, output.table(t.name), about, run.generation) for t, f in derived]
-        for write in writes:
-            write.result()
+    side_by_side([partial(delta.overwrite, t, f, output.table(t.name), about, run.generation) for t, f in derived])

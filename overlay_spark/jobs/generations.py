@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from overlay_spark.errors import GuardError, InputError
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
@@ -55,11 +57,14 @@ def lost_race(output: Destination) -> GuardError:
 
 def stale_tables(spark: SparkSession, overlay: Destination) -> tuple[str, ...]:
     """A sentence for each derived table that is not of the links' generation: a run ended between the commits."""
-    links = _generation(spark, overlay, catalog.OVERLAY_LINKS.name)
+
+    def generation(name: str) -> int | None:
+        return _generation(spark, overlay, name) if delta.exists(spark, overlay.table(name)) else None
+
+    names = [table.name for table in (catalog.OVERLAY_LINKS, *DERIVED)]
+    links, *others = side_by_side([partial(generation, name) for name in names])
     told = []
-    for table in DERIVED:
-        place = overlay.table(table.name)
-        found = _generation(spark, overlay, table.name) if delta.exists(spark, place) else None
+    for table, found in zip(DERIVED, others, strict=True):
         if found != links:
             what = "is missing" if found is None else f"is of generation {found}"
             told.append(f"{table.name} {what}, but overlay_links of generation {links}: design again to renew it.")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.problems import CoordinateCosts, LinkCosts, ListedCosts, OverlayProblem, SiteCosts
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta, files
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Reference
@@ -34,9 +36,11 @@ class Inputs:
 
 def describe(spark: SparkSession, inputs: Inputs) -> dict[str, dict[str, Any]]:
     """Reference and, for Delta tables, newest version of each input by table name."""
+    given = inputs.by_table()
+    versions = side_by_side([partial(_version, spark, reference) for reference in given.values()])
     return {
-        table.name: {"reference": str(reference), "version": _version(spark, reference)}
-        for table, reference in inputs.by_table().items()
+        table.name: {"reference": str(reference), "version": version}
+        for (table, reference), version in zip(given.items(), versions, strict=True)
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from pyspark.sql import SparkSession
 
@@ -12,6 +13,7 @@ from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
 from overlay_spark.results import Verification
+from overlay_spark.side_by_side import ahead
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
@@ -28,11 +30,12 @@ def run_verify(
     """Verify ``overlay_links`` at a place against the tables it should serve; a dry run leaves no row in ``runs``."""
     run = run or Run(job="verify", options=options)
     stored = overlay.table(catalog.OVERLAY_LINKS.name)
+    described = ahead(partial(describe, spark, inputs))
     version = delta.latest_version(spark, stored)  # a mistyped place is refused before a row is written there
     with recorded(spark, None if dry_run else overlay, run):
         progress("read")
         links = {"reference": str(stored), "version": version}
-        run.inputs = {**describe(spark, inputs), catalog.OVERLAY_LINKS.name: links}
+        run.inputs = {**described(), catalog.OVERLAY_LINKS.name: links}
         problem = load_problem(spark, inputs, dict(run.inputs))
         found = verify(problem, delta.read(spark, stored, version), options, progress)
         found = replace(found, stale=stale_tables(spark, overlay))

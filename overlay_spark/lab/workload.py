@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.lab.plan import Workload
 from overlay_spark.options import Options
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Destination
@@ -60,9 +62,8 @@ def write_tables(tables: dict[Table, DataFrame], output: Destination, run: Run, 
     left = [str(place) for place in unused if delta.exists(spark, place)]
     if left:
         raise InputError([f"{output} holds costs of another workload ({', '.join(left)}). Give another --output."])
-    for table, frame in tables.items():
-        progress(f"write {table.name}")
-        delta.overwrite(table, frame, places[table], run.metadata)
+    progress(f"write {', '.join(table.name for table in tables)}")
+    side_by_side([partial(delta.overwrite, table, tables[table], places[table], run.metadata) for table in tables])
     return Inputs(**{table.name: place for table, place in places.items()})
 
 

@@ -16,13 +16,16 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField
 
 from overlay_spark.errors import InputError
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables.audit import counted
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Reference
@@ -98,11 +101,18 @@ def exists(spark: SparkSession, reference: Reference) -> bool:
     """Whether there is such a table; at a path, a Delta table."""
     if reference.kind == "table":
         return spark.catalog.tableExists(reference.place)
+    return bool(_stored_columns(spark, reference))
+
+
+def _stored_columns(spark: SparkSession, reference: Reference) -> list[StructField]:
+    """The columns of a table; none where there is no such table."""
+    if reference.kind == "table" and not spark.catalog.tableExists(reference.place):
+        return []
     try:
-        return bool(read(spark, reference).schema.fields)
+        return read(spark, reference).schema.fields
     except PySparkException as error:
         if error.getCondition() in NOT_THERE:
-            return False
+            return []
         raise
 
 
@@ -119,10 +129,11 @@ def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) 
 
     Every write asks this of its own table; asked of all tables beforehand, it keeps a job from writing only a few.
     """
+
     faults = []
-    for table, reference in places.items():
+    found = side_by_side([partial(_stored_columns, spark, reference) for reference in places.values()])
+    for (table, reference), stored in zip(places.items(), found, strict=True):
         declared = {field.name: field.dataType.simpleString() for field in table.schema.fields}
-        stored = read(spark, reference).schema.fields if exists(spark, reference) else []
         types = {c.name: c.dataType.simpleString() for c in stored}
         others = [f"{name} {type}" for name, type in types.items() if declared.get(name) != type]
         if others:
@@ -134,17 +145,16 @@ def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) 
 
 def overwrite(
     table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any], generation: int | None = None
-) -> bool:
+) -> None:
     """Replace all rows in one commit, and the columns by those declared; create the table if there is none.
 
     With a ``generation``, only where no commit of this generation or a later one was made before, whoever is quicker:
-    Delta itself remembers the last one, in the commit. False where nothing was written for that reason.
+    Delta itself remembers the last one, in the commit. :func:`version_of` tells whether anything was written.
     """
     options: dict[str, Any] = {"overwriteSchema": True}
     if generation is not None:
         options |= {"txnAppId": FENCE, "txnVersion": generation}
     _save(table, frame, reference, metadata, "overwrite", options)
-    return generation is None or version_of(frame.sparkSession, reference, metadata["run_id"]) is not None
 
 
 def append(table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import uuid
 from pathlib import Path
@@ -16,10 +17,11 @@ class Staging:
     def __init__(self, spark: SparkSession, folder: str):
         self._spark, self._folder = spark, f"{folder.rstrip('/')}/staged-{uuid.uuid4().hex}"
         self._written: list[tuple[str, StructType]] = []
+        self._numbers = itertools.count()  # frames may be staged side by side
 
     def write(self, frame: DataFrame) -> DataFrame:
         """The frame's rows as they are now, read back from where they are staged. One job."""
-        place = f"{self._folder}/{len(self._written)}"
+        place = f"{self._folder}/{next(self._numbers)}"
         self._written.append((place, frame.schema))
         frame.write.parquet(place)
         return self._spark.read.schema(frame.schema).parquet(place)

@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 BASE = {"errors", "options"}
 ARRAYS = BASE | {"instance", "costs"}
-PROBLEMS = BASE | {"problems", "results", "tables"}
+PROBLEMS = BASE | {"problems", "results", "side_by_side", "tables"}
 PRODUCT = PROBLEMS | {"api", "jobs", "__init__"}
 NAMES_ONLY = {"algorithms.registry", "engines.__init__"}
 """What shells ask for names: the registry of algorithms, and the list of engines."""
@@ -25,12 +25,13 @@ NAMES_ONLY = {"algorithms.registry", "engines.__init__"}
 MAY_IMPORT = {
     "errors": set(),
     "options": BASE,
+    "side_by_side": set(),
     "kernels": {"kernels", "costs"},
     "costs": BASE,
     "instance": ARRAYS | {"kernels"},
     "algorithms": ARRAYS | {"algorithms", "kernels"},
     "workloads": BASE | {"workloads"},
-    "tables": BASE | {"tables"},
+    "tables": BASE | {"side_by_side", "tables"},
     "problems": PROBLEMS,
     "results": PROBLEMS,
     "frames": ARRAYS | PROBLEMS | {"frames", "algorithms", "kernels"},
@@ -50,6 +51,7 @@ the laboratory.
 THIRD_PARTY = {
     "errors": set(),
     "options": set(),
+    "side_by_side": set(),
     "costs": {"numpy"},
     "instance": {"numpy"},
     "kernels": {"numpy", "numba"},

@@ -55,20 +55,18 @@ def test_topics_and_nodes__are_measured_as_by_definition(spark, workspace):
     assert sorted_rows(node_degrees(index, links)) == expected
 
 
-def figures_of(spark, unit, links, shapes, degrees):
+def figures_of(spark, unit, n_nodes, links, shapes):
     frames = [
         spark.createDataFrame(links, "src int, dst int, cost bigint"),
         spark.createDataFrame(shapes, "topic int, diameter int, weighted_diameter bigint"),
-        spark.createDataFrame(degrees, "node int, degree int"),
     ]
-    return figures(SimpleNamespace(unit=unit), *frames)
+    return figures(SimpleNamespace(unit=unit, n_nodes=n_nodes), *frames)
 
 
 def test_figures__are_sums_of_whole_numbers_in_the_users_unit(spark):
     links = [(0, 1, 3), (1, 2, 2**40), (2, 3, 2**40)]
     shapes = [(0, 2, 2**41), (1, None, None), (2, 3, 5), (3, 0, 0)]
-    degrees = [(0, 1), (1, 2), (2, 2), (3, 1), (4, 0)]
-    assert figures_of(spark, 0.1, links, shapes, degrees) == Metrics(
+    assert figures_of(spark, 0.1, 5, links, shapes) == Metrics(
         nodes=5,
         topics=4,
         links=3,
@@ -84,7 +82,7 @@ def test_figures__are_sums_of_whole_numbers_in_the_users_unit(spark):
 
 
 def test_figures__of_an_overlay_without_links_and_of_topics_none_of_which_was_measured(spark):
-    found = figures_of(spark, 0.1, [], [(0, None, None)], [(0, 0), (1, 0)])
+    found = figures_of(spark, 0.1, 2, [], [(0, None, None)])
     assert (found.links, found.cost, found.average_degree, found.average_weighted_degree, found.max_degree) == (0,) * 5
     assert (found.topics, found.topics_measured) == (1, 0)
     unmeasured = (found.largest_diameter, found.average_diameter, found.average_weighted_diameter)

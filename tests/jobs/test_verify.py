@@ -48,7 +48,7 @@ def test_verify__leaves_a_row_that_says_what_was_verified_and_how_it_went(spark,
     store(spark, output, RIGHT)
     with run_verify(spark, inputs, output, Options()) as proved:
         assert (proved.ok, proved.faults) == (True, ())
-    assert steps == ["read", "check input", "index", "verify"]
+    assert steps == ["read", "check and index", "verify"]
     first, second = delta.read(spark, output.table("runs")).orderBy("started").collect()
     assert (first["job"], first["status"], first["message"]) == ("verify", "refuted", " ".join(refuted.faults))
     assert (second["job"], second["status"], second["message"]) == ("verify", "done", None)

@@ -8,7 +8,7 @@ from overlay_spark.options import Options
 from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
 
-STEPS = ("read", "check input", "index", "solve", "verify", "measure", "write")
+STEPS = ("look at the output", "read", "check and index", "solve", "verify", "measure", "write")
 
 
 @pytest.mark.spark

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables.staging import Staging
 from tests.problems import sorted_rows
 
@@ -33,6 +36,13 @@ def test_write__keeps_rows_as_they_are_now_with_their_schema(spark, tmp_path, en
 def test_write__of_no_rows_keeps_their_columns(spark, tmp_path):
     nothing = Staging(spark, str(tmp_path)).write(spark.createDataFrame([], COLUMNS))
     assert (nothing.count(), nothing.columns) == (0, ["id", "numbers", "half"])
+
+
+def test_write__of_frames_side_by_side_mixes_nothing_up(spark, tmp_path):
+    staging = Staging(spark, str(tmp_path))
+    frames = [spark.createDataFrame([(str(i), [i], 0.0)], COLUMNS) for i in range(4)]
+    found = side_by_side([partial(staging.write, frame) for frame in frames])
+    assert [sorted_rows(frame) for frame in found] == [[(str(i), [i], 0.0)] for i in range(4)]
 
 
 def test_clear__takes_away_its_own_and_nothing_else(spark, tmp_path):
