@@ -16,7 +16,7 @@ from overlay_spark.frames.workspace import Workspace
 from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
-from overlay_spark.tables.audit import Audit
+from overlay_spark.tables.audit import Audit, rows_of
 
 NOT_COUNTED = Counts(-1, -1, -1)
 """No proof holds against it."""
@@ -69,6 +69,7 @@ def prepare(
     """
     progress("check and index")
     side_by_side([partial(workspace.hold, frame) for frame in problem.frames])  # holding plans how a table is read
+    workspace.expect(rows_of(problem.frames))
     indexed: IndexedProblem
     raw, indexed = side_by_side([partial(check_input, problem, *more), partial(index_problem, problem, workspace)])
     for frame in problem.frames:

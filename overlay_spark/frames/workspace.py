@@ -36,17 +36,34 @@ def copies(spark: SparkSession) -> StorageLevel:
     return StorageLevel.MEMORY_AND_DISK if re.match(r"local(\[|$)", master) else StorageLevel.MEMORY_AND_DISK_2
 
 
+ROWS_A_PART = 50_000
+LEAST_PARTS = 2
+
+
 class Workspace:
-    """Frames kept during one computation, and let go together."""
+    """Frames kept during one computation, and let go together.
+
+    Once it is told how many rows there are, what it keeps has no more partitions than they are worth: a session's
+    default of 200 would make every later scan 200 tasks, and neither cache nor checkpoint is spared it otherwise.
+    """
 
     def __init__(self, spark: SparkSession, options: WorkspaceOptions):
         self._spark, self._most_rows = spark, options.handover_rows
         self._held: list[DataFrame] = []
+        self._parts: int | None = None
         self._checkpoints, self._level = True, copies(spark)
         self._staging = None if options.staging is None else Staging(spark, options.staging)
 
+    def expect(self, rows: int) -> None:
+        """Tell how many rows the problem has."""
+        self._parts = max(LEAST_PARTS, -(-rows // ROWS_A_PART))
+
+    def _parted(self, frame: DataFrame) -> DataFrame:
+        return frame if self._parts is None else frame.coalesce(self._parts)
+
     def hold(self, frame: DataFrame) -> DataFrame:
         """Keep the frame's rows once they are computed; where there is no cache they are computed when needed."""
+        frame = self._parted(frame)
         try:
             self._held.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
         except PySparkException as error:
@@ -65,6 +82,7 @@ class Workspace:
         By a local checkpoint; where there is none in a staged table; where there is no folder for one, by way of the
         driver, up to ``workspace.handover_rows`` rows.
         """
+        frame = self._parted(frame)
         if self._checkpoints:
             try:
                 return frame.localCheckpoint(eager=True, storageLevel=self._level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from functools import partial
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.api import Progress, design, silent
 from overlay_spark.jobs.generations import lost_race, next_generation, require_writable
@@ -16,6 +16,8 @@ from overlay_spark.results import Overlay
 from overlay_spark.side_by_side import ahead, side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
+
+ROWS_A_FILE = 1_000_000
 
 
 def run_design(
@@ -71,11 +73,20 @@ def write_overlay(overlay: Overlay, output: Destination, run: Run) -> None:
     table, the other run writes it.
     """
     assert run.generation is not None
-    links = output.table(catalog.OVERLAY_LINKS.name)
-    delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, links, run.metadata, run.generation)
+    counts, links = overlay.metrics, output.table(catalog.OVERLAY_LINKS.name)
+    found = in_files(overlay.links, counts.links)
+    delta.overwrite(catalog.OVERLAY_LINKS, found, links, run.metadata, run.generation)
     version = delta.version_of(overlay.links.sparkSession, links, run.run_id)
     if version is None:
         raise lost_race(output)
     about = {**run.metadata, "links_version": version}
-    derived = ((catalog.OVERLAY_TOPICS, overlay.topics), (catalog.OVERLAY_NODES, overlay.nodes))
+    derived = (
+        (catalog.OVERLAY_TOPICS, in_files(overlay.topics, counts.topics)),
+        (catalog.OVERLAY_NODES, in_files(overlay.nodes, counts.nodes)),
+    )
     side_by_side([partial(delta.overwrite, t, f, output.table(t.name), about, run.generation) for t, f in derived])
+
+
+def in_files(frame: DataFrame, rows: int) -> DataFrame:
+    """The same rows in as few files as they are worth."""
+    return frame.coalesce(1 + rows // ROWS_A_FILE)

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import itemgetter
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
@@ -112,20 +112,29 @@ def sentence(where: str, what: str, fix: str = "") -> Say:
     return say
 
 
+def rows_of(frames: Sequence[DataFrame]) -> int:
+    """How many rows the frames have together. One job."""
+    return sum(row["n"] for row in _looked([frame.agg(F.count(F.lit(1)).alias("n")) for frame in frames]))
+
+
 def _counts(audits: Sequence[Audit]) -> list[list[int]]:
-    """The counts of each audit. This is the first look into the files, so it is here that bad ones show."""
+    """The counts of each audit."""
     frames = [frame for audit in audits for frame in audit.counts]
     numbered = [_as_array(frame).withColumn("frame", F.lit(i)) for i, frame in enumerate(frames)]
+    by_frame = iter([row["counts"] for row in sorted(_looked(numbered), key=itemgetter("frame"))])
+    return [[count for _ in audit.counts for count in next(by_frame)] for audit in audits]
+
+
+def _looked(counts: Sequence[DataFrame]) -> list[Row]:
+    """All rows, in one job; where a file cannot be read, one sentence."""
     try:
-        rows = reduce(DataFrame.union, numbered).collect()
+        return reduce(DataFrame.union, counts).collect()
     except Exception as error:  # Spark's or py4j's, by the kind of session
         told = re.findall(r"\[(?:FAILED_READ_FILE|MALFORMED_RECORD_IN_PARSING)[^\n]*", str(error))
         if not told:
             raise
         why = " ".join(dict.fromkeys(told))
         raise InputError([f"An input file cannot be read: {why} Correct or replace this file."]) from error
-    by_frame = iter([row["counts"] for row in sorted(rows, key=itemgetter("frame"))])
-    return [[count for _ in audit.counts for count in next(by_frame)] for audit in audits]
 
 
 def _as_array(counts: DataFrame) -> DataFrame:
