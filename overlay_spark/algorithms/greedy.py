@@ -20,7 +20,7 @@ def greedy(instance: Instance, options: KernelOptions = KernelOptions(), start: 
     References  [1] Chen, Tock, Jacobsen, Vitenberg 2015.  [2] Wolsey 1982.
     """
     from overlay_spark.kernels.greedy import select_links
-    from overlay_spark.kernels.selection import COST_PER_TOPIC
+    from overlay_spark.kernels.ranks import COST_PER_TOPIC
 
     found = select_links(instance.growing(start), instance.costs, COST_PER_TOPIC, options.band)
     return Links.from_picks(found.rows)

@@ -24,7 +24,7 @@ def trees(instance: Instance, options: KernelOptions = KernelOptions(), start: L
     References  Chen, Tock, Jacobsen, Vitenberg 2015.
     """
     from overlay_spark.kernels.greedy import select_links
-    from overlay_spark.kernels.selection import COST
+    from overlay_spark.kernels.ranks import COST
 
     rows = select_links(instance.growing(start), instance.costs, COST, options.band).rows
     _, _, cost, joins, lowest_topic = rows.T

@@ -14,8 +14,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.kernels._jit import kernel, leaf, popcount
-from overlay_spark.kernels.growing import Growing, contribution, merge, position
+from overlay_spark.kernels._jit import leaf
+from overlay_spark.kernels.growing import (
+    Growing,
+    contribution,
+    merge,
+    next_common,
+    position,
+    shared_topics,
+    unsettled_in,
+)
 
 
 class Clock(NamedTuple):
@@ -32,18 +40,13 @@ class Clock(NamedTuple):
     """Two numbers: the clock and the value of the dual."""
 
 
-@kernel
 def new_clock(state: Growing) -> Clock:
     """The clock at 0, when whatever is together has met."""
     n = len(state.label)
-    stamp = np.full(n, np.inf)
-    for i in range(n):
-        if state.label[i] != i:
-            stamp[i] = 0.0
-    return Clock(state.label.copy(), stamp, np.zeros(n, np.float64), np.zeros(2, np.float64))
+    stamp = np.where(state.label == np.arange(n), np.inf, 0.0)
+    return Clock(state.label.copy(), stamp, np.zeros(n), np.zeros(2))
 
 
-@kernel
 def stopped_clock() -> Clock:
     """For rules that ask for no time."""
     return Clock(np.empty(0, np.int32), np.empty(0), np.empty(0), np.empty(0))
@@ -64,9 +67,7 @@ def earliest(state: Growing, clock: Clock, u: int, v: int, cost: int, bound: int
     Of the topics it shares, at most ``bound`` are not met. The others were met by now, so each has paid at most the
     clock; the rest of the cost, if any, is paid by ``bound`` topics or fewer.
     """
-    now, shared = clock.now[0], 0
-    for k in range(state.bits.shape[1]):
-        shared += popcount(state.bits[u, k] & state.bits[v, k])
+    now, shared = clock.now[0], shared_topics(state, u, v)
     rest = cost - shared * now
     return max(cost / shared, now + max(0.0, rest) / bound)
 
@@ -78,17 +79,20 @@ def tight_at(state: Growing, clock: Clock, u: int, v: int, cost: int) -> float:
     if apart == 0:
         return -1.0
     paid = 0.0
-    for k in range(state.bits.shape[1]):
-        word = state.bits[u, k] & state.bits[v, k]
-        settled = state.settled[u, k] & state.settled[v, k]
+    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
+    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
+    while i < i_end:
+        word = state.bits[i] & state.bits[j]
+        settled = state.settled[i] & state.settled[j]
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            i, j = position(state, u, k, bit), position(state, v, k, bit)
-            if settled & bit and clock.since[i] != clock.since[j]:
-                paid += max(clock.since[i], clock.since[j])
-            elif settled & bit or state.label[i] == state.label[j]:
-                paid += _met_at(clock.up, clock.stamp, i, j)
+            a, b = position(state, i, bit), position(state, j, bit)
+            if settled & bit and clock.since[a] != clock.since[b]:
+                paid += max(clock.since[a], clock.since[b])
+            elif settled & bit or state.label[a] == state.label[b]:
+                paid += _met_at(clock.up, clock.stamp, a, b)
+        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return (cost - paid) / apart
 
 
@@ -108,18 +112,20 @@ def _met_at(up: NDArray[np.int32], stamp: NDArray[np.float64], i: int, j: int) -
 def join_now(state: Growing, clock: Clock, u: int, v: int) -> int:
     """Add link (u, v), and stamp what it joins with the clock; give back the lowest topic it joins, -1 if none."""
     lowest = -1
-    for k in range(state.bits.shape[1]):
-        word = state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k])
+    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
+    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
+    while i < i_end:
+        word = unsettled_in(state, i, j)
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            a, b = state.label[position(state, u, k, bit)], state.label[position(state, v, k, bit)]
+            at = position(state, i, bit)
+            topic, a, b = state.topics[at], state.label[at], state.label[position(state, j, bit)]
             if a != b:
-                topic = 64 * k + popcount(bit - np.uint64(1))
                 if state.main[topic] == a or state.main[topic] == b:
                     _settle_now(state, clock, b if state.size[b] <= state.size[a] else a)
                 main = state.main[topic]
-                gone = merge(state, topic, k, bit, a, b)
+                gone = merge(state, topic, bit, a, b)
                 kept = b if gone == a else a
                 if state.main[topic] == kept and main != kept:
                     _settle_now(state, clock, kept)
@@ -127,6 +133,7 @@ def join_now(state: Growing, clock: Clock, u: int, v: int) -> int:
                 clock.stamp[gone] = clock.now[0]
                 if lowest < 0:
                     lowest = topic
+        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return lowest
 
 

@@ -7,26 +7,35 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.kernels._jit import kernel, leaf, popcount
+from overlay_spark.kernels._jit import inlined, kernel, leaf, popcount
 
 
 class Growing(NamedTuple):
     """The topic-connected components of an overlay that only grows.
 
-    A subscription's position in the sparse rows is its name. ``label`` names the component of a position by one of
-    its members; members form a ring through ``ring``, so that the smaller of two components is relabelled and the
-    rings are spliced without any list. ``bits[v]`` are the topics of v, ``settled[v]`` those in which v already sits
-    in the topic's ``main`` component, its largest: two nodes settled in a topic can gain nothing from it.
+    A subscription's position in the sparse rows ``offsets``, ``topics`` is its name. ``label`` names the component of a
+    position by one of its members; members form a ring through ``ring``, so that the smaller of two components is
+    relabelled and the rings are spliced without any list.
+
+    The topics of a node are also kept as words of 64 bits, those words only that have any: node v has the words from
+    ``starts[v]`` to before ``starts[v + 1]``, by rising number ``word``. ``bits`` are its topics, ``settled`` those in
+    which it already sits in the topic's ``main`` component, its largest: two nodes settled in a topic can gain nothing
+    from it.
     """
 
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    word: NDArray[np.int32]
     bits: NDArray[np.uint64]
     settled: NDArray[np.uint64]
-    before: NDArray[np.int32]
-    """``before[v, k]``: the position of v's first topic of word k."""
+    first: NDArray[np.int32]
+    """The position of the first topic of a node's word."""
+    word_at: NDArray[np.int32]
+    """Which word, counted over all nodes, a position is in."""
     label: NDArray[np.int32]
     ring: NDArray[np.int32]
     size: NDArray[np.int32]
-    node: NDArray[np.int32]
     main: NDArray[np.int32]
     """The label of each topic's largest component, -1 before there is one of two nodes."""
     apart: NDArray[np.int64]
@@ -37,42 +46,63 @@ class Growing(NamedTuple):
 def new_growing(n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.int32]) -> Growing:
     """The overlay without links: every subscription is a component of its own."""
     n_nodes, n = len(offsets) - 1, len(topics)
-    n_words = max(1, (n_topics + 63) // 64)
-    bits = np.zeros((n_nodes, n_words), np.uint64)
-    before = np.zeros((n_nodes, n_words), np.int32)
-    node = np.empty(n, np.int32)
+    starts, word_at = np.zeros(n_nodes + 1, np.int64), np.empty(n, np.int32)
     sizes = np.zeros(n_topics, np.int64)
+    n_words = 0
     for v in range(n_nodes):
-        at = offsets[v]
-        for k in range(n_words):
-            before[v, k] = at
-            while at < offsets[v + 1] and topics[at] >> 6 == k:
-                bits[v, k] |= np.uint64(1) << np.uint64(topics[at] & 63)
-                node[at] = v
-                sizes[topics[at]] += 1
-                at += 1
+        for at in range(offsets[v], offsets[v + 1]):
+            n_words += at == offsets[v] or topics[at] >> 6 != topics[at - 1] >> 6
+            word_at[at] = n_words - 1
+            sizes[topics[at]] += 1
+        starts[v + 1] = n_words
+    word, first = np.empty(n_words, np.int32), np.empty(n_words, np.int32)
+    bits, settled = np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64)
+    for at in range(n - 1, -1, -1):
+        w = word_at[at]
+        word[w], first[w] = topics[at] >> 6, at
+        bits[w] |= np.uint64(1) << np.uint64(topics[at] & 63)
     apart = np.zeros(1, np.int64)
     for t in range(n_topics):
         apart[0] += max(0, sizes[t] - 1)
+    label = np.arange(n).astype(np.int32)
+    none = np.full(n_topics, -1, np.int32)
     return Growing(
+        offsets,
+        topics,
+        starts,
+        word,
         bits,
-        np.zeros((n_nodes, n_words), np.uint64),
-        before,
-        np.arange(n).astype(np.int32),
-        np.arange(n).astype(np.int32),
+        settled,
+        first,
+        word_at,
+        label,
+        label.copy(),
         np.ones(n, np.int32),
-        node,
-        np.full(n_topics, -1, np.int32),
+        none,
         apart,
     )
+
+
+@leaf
+def next_common(word: NDArray[np.int32], i: int, i_end: int, j: int, j_end: int) -> tuple[int, int]:
+    """The first pair of words from i and j on that have the same number; ``i_end`` where there is none."""
+    while i < i_end and j < j_end and word[i] != word[j]:
+        if word[i] < word[j]:
+            i += 1
+        else:
+            j += 1
+    return (i, j) if j < j_end else (i_end, j)
 
 
 @leaf
 def contribution_bound(state: Growing, u: int, v: int) -> int:
     """At least the contribution of link (u, v), from bitsets alone; once 0, the contribution stays 0 for ever."""
     bound = 0
-    for k in range(state.bits.shape[1]):
-        bound += popcount(state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k]))
+    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
+    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
+    while i < i_end:
+        bound += popcount(unsettled_in(state, i, j))
+        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return bound
 
 
@@ -80,41 +110,65 @@ def contribution_bound(state: Growing, u: int, v: int) -> int:
 def contribution(state: Growing, u: int, v: int) -> int:
     """How many topics' components link (u, v) would join."""
     total = 0
-    for k in range(state.bits.shape[1]):
-        word = state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k])
+    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
+    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
+    while i < i_end:
+        word = unsettled_in(state, i, j)
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            total += state.label[position(state, u, k, bit)] != state.label[position(state, v, k, bit)]
+            total += state.label[position(state, i, bit)] != state.label[position(state, j, bit)]
+        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return total
+
+
+@leaf
+def shared_topics(state: Growing, u: int, v: int) -> int:
+    """How many topics both nodes want."""
+    shared = 0
+    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
+    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
+    while i < i_end:
+        shared += popcount(state.bits[i] & state.bits[j])
+        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
+    return shared
 
 
 @leaf
 def join(state: Growing, u: int, v: int) -> int:
     """Add link (u, v); give back the lowest topic it joins, -1 if none."""
     lowest = -1
-    for k in range(state.bits.shape[1]):
-        word = state.bits[u, k] & state.bits[v, k] & ~(state.settled[u, k] & state.settled[v, k])
+    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
+    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
+    while i < i_end:
+        word = unsettled_in(state, i, j)
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            a = state.label[position(state, u, k, bit)]
-            b = state.label[position(state, v, k, bit)]
+            at = position(state, i, bit)
+            a, b = state.label[at], state.label[position(state, j, bit)]
             if a != b:
-                topic = 64 * k + popcount(bit - np.uint64(1))
-                merge(state, topic, k, bit, a, b)
+                merge(state, state.topics[at], bit, a, b)
                 if lowest < 0:
-                    lowest = topic
+                    lowest = state.topics[at]
+        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return lowest
 
 
-@leaf
-def position(state: Growing, v: int, k: int, bit: np.uint64) -> int:
-    return state.before[v, k] + popcount(state.bits[v, k] & (bit - np.uint64(1)))
+@inlined
+def unsettled_in(state: Growing, i: int, j: int) -> np.uint64:
+    """Topics of both of two words of one number, but for those in which both are settled."""
+    return state.bits[i] & state.bits[j] & ~(state.settled[i] & state.settled[j])
+
+
+@inlined
+def position(state: Growing, i: int, bit: np.uint64) -> int:
+    """The position of a topic in a node's word."""
+    return state.first[i] + popcount(state.bits[i] & (bit - np.uint64(1)))
 
 
 @leaf
-def merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) -> int:
+def merge(state: Growing, topic: int, bit: np.uint64, a: int, b: int) -> int:
     """Join components a and b of a topic: relabel the smaller, keep the topic's main component and settled bits.
 
     Gives back the label that is gone.
@@ -128,7 +182,7 @@ def merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) ->
     while True:
         state.label[at] = a
         if main == a:
-            state.settled[state.node[at], k] |= bit
+            state.settled[state.word_at[at]] |= bit
         at = state.ring[at]
         if at == b:
             break
@@ -137,22 +191,21 @@ def merge(state: Growing, topic: int, k: int, bit: np.uint64, a: int, b: int) ->
     state.apart[0] -= 1
     if main != a and (main < 0 or state.size[a] > state.size[main]):
         if main >= 0:
-            _settle(state, main, k, bit, False)
-        _settle(state, a, k, bit, True)
+            _settle(state, main, bit, False)
+        _settle(state, a, bit, True)
         state.main[topic] = a
     return b
 
 
 @leaf
-def _settle(state: Growing, label: int, k: int, bit: np.uint64, settled: bool) -> None:
+def _settle(state: Growing, label: int, bit: np.uint64, settled: bool) -> None:
     """Mark or unmark a component's members as settled in its topic."""
     at = label
     while True:
-        v = state.node[at]
         if settled:
-            state.settled[v, k] |= bit
+            state.settled[state.word_at[at]] |= bit
         else:
-            state.settled[v, k] &= ~bit
+            state.settled[state.word_at[at]] &= ~bit
         at = state.ring[at]
         if at == label:
             break

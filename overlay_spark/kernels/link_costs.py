@@ -39,21 +39,6 @@ def cost_between(costs: Costs, u: int, v: int) -> int:
 
 
 @kernel
-def first_codes(costs: Costs, n_nodes: int) -> NDArray[np.int64]:
-    """Candidates with src u have codes from ``[u]`` to before ``[u + 1]``; those not listed start at u's next node."""
-    starts = np.zeros(n_nodes + 1, np.int64)
-    if costs.kind == LISTED:
-        for code in range(len(costs.src)):
-            starts[costs.src[code] + 1] += 1
-        for u in range(n_nodes):
-            starts[u + 1] += starts[u]
-    else:
-        for u in range(n_nodes + 1):
-            starts[u] = u * n_nodes
-    return starts
-
-
-@kernel
 def costs_of(costs: Costs, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDArray[np.int64]:
     """The cost of each link (src[i], dst[i]), ``src < dst``; every link must be allowed."""
     out = np.empty(len(src), np.int64)

@@ -10,58 +10,55 @@ import numpy as np
 
 from overlay_spark.costs import Costs
 from overlay_spark.kernels._jit import kernel, leaf
+from overlay_spark.kernels.bands import Band, new_members, next_band
 from overlay_spark.kernels.clock import advance, join_now, tight_at
 from overlay_spark.kernels.growing import Growing
 from overlay_spark.kernels.link_costs import candidate
+from overlay_spark.kernels.ranks import TIGHT, Run, bin_in, new_run, nodes_of
 from overlay_spark.kernels.selection import (
-    TIGHT,
-    Band,
     Picks,
-    Run,
+    Queue,
     Selection,
+    add_band,
     add_pick,
     drop_head,
     lower_head,
     new_picks,
     new_queue,
-    new_run,
-    next_band,
     open_bin,
     put_back,
     selected,
 )
-from overlay_spark.kernels.waiting import bin_of
 
 TIE = 1e-9
 """Candidates that run tight within this part of the least time tie; the lowest (src, dst) of them is picked."""
 
 
-@kernel
 def select_tight_links(state: Growing, costs: Costs, band: int) -> Selection:
     """Pick links by rising (time of running tight, src, dst), until none contributes to any topic.
 
     Links that are there already have joined at time 0. ``band`` candidates are held at a time; 0 chooses.
     """
-    run, picks = new_run(state, costs, TIGHT), new_picks(state)
+    run, picks, members = new_run(state, costs, TIGHT), new_picks(state), new_members(state)
     start = 0  # bins below this one are done
     while state.apart[0] > 0 and start < run.n_bins:
-        held = next_band(run, picks, start, band)
-        _drain(run, held, picks)
+        held = next_band(run, members, start, band)
+        add_band(picks, held)
+        _drain(run, held, new_queue(held), picks)
         start = held.end
     return selected(run, picks)
 
 
 @kernel
-def _drain(run: Run, band: Band, picks: Picks) -> None:
+def _drain(run: Run, band: Band, queue: Queue, picks: Picks) -> None:
     """Work the bins of a band off, in order.
 
     What is left near the end of the last bin, where the next band may hold a tie, is left to the next band.
     """
-    queue = new_queue(band)
     ties = np.empty(64, np.int64)
     opened = band.start
     while run.state.apart[0] > 0:
-        while queue.size[0] == 0 or bin_of(queue.ranks[0] * (1 + TIE)) - run.first_bin >= opened:
+        while queue.size[0] == 0 or bin_in(run, queue.ranks[0] * (1 + TIE)) >= opened:
             if opened == band.end:
                 return
             open_bin(run, band, opened, queue)
@@ -100,7 +97,7 @@ def _drain(run: Run, band: Band, picks: Picks) -> None:
 
 @leaf
 def _evaluate(run: Run, code: int, picks: Picks) -> float:
-    u, v, cost = candidate(run.costs, len(run.state.bits), code)
+    u, v, cost = candidate(run.costs, nodes_of(run), code)
     picks.numbers[1] += 1
     return tight_at(run.state, run.clock, u, v, cost)
 
@@ -108,7 +105,7 @@ def _evaluate(run: Run, code: int, picks: Picks) -> float:
 @leaf
 def _pick(run: Run, code: int, picks: Picks) -> None:
     """Add a link, and stamp what it joins with the clock."""
-    u, v, cost = candidate(run.costs, len(run.state.bits), code)
+    u, v, cost = candidate(run.costs, nodes_of(run), code)
     apart = run.state.apart[0]
     lowest = join_now(run.state, run.clock, u, v)
     add_pick(picks, u, v, cost, apart - run.state.apart[0], lowest, run.clock.now[0])

@@ -2,12 +2,9 @@
 
 Ranks only rise, because contributions only fall. So when a bin is opened, candidates the bitset bound has ruled out
 meanwhile are dropped unseen, those that have risen beyond the bin move on to a later one, and the rest goes through a
-small heap that stays in the cache: no sort of all candidates ever happens. A band of bins is held at a time, about a
-twentieth of all candidates. Those of later bins are enumerated again when their turn comes, by then against nearly
-finished topics, which rules most of them out: reading bitsets in order is cheaper than moving a candidate from bin to
-bin each time its bound falls.
-
-What a rank is, a number says: one branch that always goes the same way, instead of a copy of all this for each rule.
+small heap that stays in the cache: no sort of all candidates ever happens. A band of bins is held at a time (bands.py).
+Candidates of later bins are enumerated again when their turn comes, by then against nearly finished topics, which rules
+most of them out: that is cheaper than moving a candidate from bin to bin each time its bound falls.
 """
 
 from __future__ import annotations
@@ -17,51 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.costs import LISTED, Costs
-from overlay_spark.kernels._jit import inlined, kernel, leaf
-from overlay_spark.kernels.clock import Clock, earliest, new_clock, stopped_clock
+from overlay_spark.kernels._jit import leaf
+from overlay_spark.kernels.bands import Band
 from overlay_spark.kernels.growing import Growing, contribution_bound
 from overlay_spark.kernels.heaps import heapify, pop_least, push, sift_down
-from overlay_spark.kernels.link_costs import candidate, first_codes
-from overlay_spark.kernels.waiting import (
-    BANDS,
-    LEAST_BAND,
-    Waiting,
-    band_places,
-    bin_of,
-    bins_of,
-    leave,
-    nobody_waits,
-    wait,
-)
-
-COST = 0
-"""The rank is the cost."""
-COST_PER_TOPIC = 1
-"""The rank is cost / contribution."""
-TIGHT = 2
-"""The rank is the time on the clock at which the candidate runs tight."""
-
-
-class Run(NamedTuple):
-    """What stays the same in one run: the growing overlay, the costs, the order of candidates, the rule of rank."""
-
-    state: Growing
-    costs: Costs
-    first_codes: NDArray[np.int64]
-    rule: int
-    first_bin: int
-    n_bins: int
-    clock: Clock
-
-
-class Band(NamedTuple):
-    """The bins in [start, end), held together: bin b has ``codes[places[b]:places[b + 1]]``."""
-
-    start: int
-    end: int
-    places: NDArray[np.int64]
-    codes: NDArray[np.int64]
+from overlay_spark.kernels.link_costs import candidate
+from overlay_spark.kernels.ranks import TIGHT, Run, bin_in, least_rank, nodes_of
+from overlay_spark.kernels.waiting import Waiting, leave, nobody_waits, wait
 
 
 class Queue(NamedTuple):
@@ -80,7 +39,7 @@ class Queue(NamedTuple):
 class Picks(NamedTuple):
     """Rows (src, dst, cost, contribution, lowest topic joined), and the rank of each when it was picked.
 
-    ``numbers`` counts picks, evaluations, candidates and bands.
+    ``numbers`` counts picks, evaluations, candidates of all bands, and bands.
     """
 
     rows: NDArray[np.int64]
@@ -100,86 +59,25 @@ class Selection(NamedTuple):
     """The value of the dual, where the rule is TIGHT."""
 
 
-@kernel
-def new_run(state: Growing, costs: Costs, rule: int) -> Run:
-    """A run from an overlay that may have links already."""
-    first_bin, n_bins = bins_of(len(state.main))
-    clock = new_clock(state) if rule == TIGHT else stopped_clock()
-    return Run(state, costs, first_codes(costs, len(state.bits)), rule, first_bin, n_bins, clock)
-
-
-@kernel
 def new_picks(state: Growing) -> Picks:
     """Room for as many picks as there are components to join."""
     room = state.apart[0]
     return Picks(np.empty((room, 5), np.int64), np.empty(room, np.float64), np.zeros(4, np.int64))
 
 
-@kernel
+def add_band(picks: Picks, band: Band) -> None:
+    """Note a band."""
+    picks.numbers[2] += len(band.codes)
+    picks.numbers[3] += 1
+
+
 def selected(run: Run, picks: Picks) -> Selection:
     """What was picked in a run."""
-    n = picks.numbers[0]
-    dual = run.clock.now[1] if run.rule == TIGHT else 0.0
-    return Selection(
-        picks.rows[:n].copy(), picks.ranks[:n].copy(), picks.numbers[1], picks.numbers[2], picks.numbers[3], dual
-    )
+    n, evaluations, candidates, bands = picks.numbers.tolist()
+    dual = float(run.clock.now[1]) if run.rule == TIGHT else 0.0
+    return Selection(picks.rows[:n].copy(), picks.ranks[:n].copy(), evaluations, candidates, bands, dual)
 
 
-@kernel
-def next_band(run: Run, picks: Picks, start: int, room: int) -> Band:
-    """The bins from ``start`` on that together have about ``room`` candidates (0 chooses), with their candidates."""
-    counts = np.zeros(run.n_bins, np.int64)
-    scan(run, start, run.n_bins, counts, np.empty(0, np.int64))
-    if picks.numbers[3] == 0:
-        picks.numbers[2] = counts.sum()
-    picks.numbers[3] += 1
-    if room == 0:
-        room = max(LEAST_BAND, picks.numbers[2] // BANDS)
-    places, end = band_places(counts, start, room)
-    codes = np.empty(places[end], np.int64)
-    scan(run, start, end, places[: run.n_bins].copy(), codes)
-    return Band(start, end, places, codes)
-
-
-@leaf
-def scan(run: Run, start: int, end: int, places: NDArray[np.int64], codes: NDArray[np.int64]) -> None:
-    """Advance ``places[bin]`` for every live candidate of the bins in [start, end); write its code there if asked.
-
-    A candidate whose bound ranks it below ``start`` ranks higher in truth, so it waits in the first bin.
-    """
-    n_nodes = len(run.state.bits)
-    for u in range(n_nodes):
-        low, high = run.first_codes[u], run.first_codes[u + 1]
-        if run.costs.kind != LISTED:
-            low += u + 1
-        for code in range(low, high):
-            v = np.int64(run.costs.dst[code]) if run.costs.kind == LISTED else code - run.first_codes[u]
-            bound = contribution_bound(run.state, u, v)
-            if bound:
-                at = max(start, _bin_of_candidate(run, code, bound))
-                if at < end:
-                    if len(codes):
-                        codes[places[at]] = code
-                    places[at] += 1
-
-
-@inlined
-def least_rank(run: Run, u: int, v: int, cost: int, bound: int) -> float:
-    """A rank the candidate cannot be below; ``bound`` is that of its contribution, above 0."""
-    if run.rule == COST_PER_TOPIC:
-        return cost / bound
-    if run.rule == COST:
-        return float(cost)
-    return earliest(run.state, run.clock, u, v, cost, bound)
-
-
-@inlined
-def _bin_of_candidate(run: Run, code: int, bound: int) -> int:
-    u, v, cost = candidate(run.costs, len(run.state.bits), code)
-    return bin_of(least_rank(run, u, v, cost, bound)) - run.first_bin
-
-
-@kernel
 def new_queue(band: Band) -> Queue:
     """All candidates of the band are still in its bins."""
     room = len(band.codes)
@@ -199,11 +97,11 @@ def open_bin(run: Run, band: Band, b: int, queue: Queue) -> None:
         else:
             code = queue.waiting.code[link]
             link = leave(queue.waiting, link)
-        u, v, cost = candidate(run.costs, len(run.state.bits), code)
+        u, v, cost = candidate(run.costs, nodes_of(run), code)
         bound = contribution_bound(run.state, u, v)
         if bound:
             rank = least_rank(run, u, v, cost, bound)
-            later = bin_of(rank) - run.first_bin
+            later = bin_in(run, rank)
             if later > b:
                 wait(queue.waiting, later, band.end, code)
             else:
@@ -222,7 +120,7 @@ def drop_head(queue: Queue) -> None:
 @leaf
 def lower_head(run: Run, band: Band, opened: int, queue: Queue, rank: float) -> None:
     """Give the first of the heap its present rank: it sinks there if its bin is one below ``opened``, else it waits."""
-    b = bin_of(rank) - run.first_bin
+    b = bin_in(run, rank)
     if b < opened:
         queue.ranks[0] = rank
         sift_down(queue.ranks, queue.codes, queue.size[0], 0)
@@ -234,7 +132,7 @@ def lower_head(run: Run, band: Band, opened: int, queue: Queue, rank: float) -> 
 @leaf
 def put_back(run: Run, band: Band, opened: int, queue: Queue, rank: float, code: int) -> None:
     """Let a candidate that was taken off the heap wait for its rank, on the heap again or in a later bin."""
-    b = bin_of(rank) - run.first_bin
+    b = bin_in(run, rank)
     if b < opened:
         queue.size[0] = push(queue.ranks, queue.codes, queue.size[0], rank, code)
     else:

@@ -8,14 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.costs import MAX_UNITS
-from overlay_spark.kernels._jit import kernel, leaf
+from overlay_spark.kernels._jit import leaf
 
 BIN_SHIFT = 43
 """Bits of a rank's binary form below its bin: 2^9 bins for every doubling of the rank."""
-
-BANDS = 20
-LEAST_BAND = 1 << 16
-"""Measured at 2 and 45 million candidates: fewer or more bands are slower."""
 
 
 class Waiting(NamedTuple):
@@ -30,7 +26,6 @@ class Waiting(NamedTuple):
     free: NDArray[np.int64]
 
 
-@kernel
 def nobody_waits(end: int, room: int) -> Waiting:
     """No candidate waits in any of the bins before ``end``; at most ``room`` will at the same time."""
     return Waiting(np.full(end, -1, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.array([-1, 0]))
@@ -67,23 +62,7 @@ def bin_of(rank: float) -> int:
     return np.float64(rank).view(np.int64) >> BIN_SHIFT
 
 
-@kernel
 def bins_of(n_topics: int) -> tuple[int, int]:
     """(the first bin, how many) for costs per topic, of at most so many topics."""
-    first = bin_of(1.0 / max(1, n_topics))
-    return first, bin_of(float(MAX_UNITS)) - first + 1
-
-
-@kernel
-def band_places(counts: NDArray[np.int64], start: int, band: int) -> tuple[NDArray[np.int64], int]:
-    """The bins from ``start`` that fit a band together: where each begins in it, and the bin after.
-
-    The first comes on top, because there wait all candidates whose bounds lie below it.
-    """
-    places = np.zeros(len(counts) + 1, np.int64)
-    most = band + counts[start]
-    end = start
-    while end < len(counts) and places[end] + counts[end] <= most:
-        places[end + 1] = places[end] + counts[end]
-        end += 1
-    return places, end
+    first = int(bin_of(1.0 / max(1, n_topics)))
+    return first, int(bin_of(float(MAX_UNITS))) - first + 1

@@ -23,6 +23,7 @@ NO_JAR = "GraphFrames' JVM part is not in this session: no jar found on Maven or
 
 @pytest.fixture(params=[GROUPED, GRAPHFRAMES])
 def method(request, spark):
+    spark.conf.set("spark.sql.adaptive.enabled", "true")  # as users have it: plans that grow with every step get costly
     if request.param == GRAPHFRAMES and not graphframes_is_available(spark):
         pytest.skip(NO_JAR)
     return request.param

@@ -1,4 +1,3 @@
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,13 +48,3 @@ def test_bins_of__hold_the_least_and_the_greatest_rank_there_can_be():
     first, n = kernels.bins_of(1000)
     assert first == kernels.bin_of(1 / 1000)
     assert first + n - 1 == kernels.bin_of(float(MAX_UNITS))
-
-
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=12), st.integers(1, 20), st.data())
-def test_band_places__fill_a_band_from_its_first_bin_on(counts, band, data):
-    start = data.draw(st.integers(0, len(counts) - 1))
-    places, end = kernels.band_places(np.array(counts), start, band)
-    assert end > start
-    assert np.diff(places[start : end + 1]).tolist() == counts[start:end]
-    assert sum(counts[start + 1 : end]) <= band
-    assert end == len(counts) or sum(counts[start + 1 : end + 1]) > band
