@@ -89,7 +89,7 @@ class Overlay(_Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What computing an overlay will take. ``candidates`` are exact, or at most this many where not ``is_exact``.
+    """What computing an overlay will take. ``candidates`` are counted, or told from some nodes where not ``is_exact``.
 
     ``engine`` can compute it where ``fits``: the task that solves it then needs no more than ``design.task_memory``.
     ``time_class`` is seconds, minutes or hours; ``choice`` says which engine was chosen and why.

@@ -42,6 +42,7 @@ def add(commands: Any) -> None:
     add_points_flag(parser)
     parser.add_argument("--nodes", metavar="N", type=int, help="one workload with this many brokers instead of several")
     parser.add_argument("--topics", metavar="N", type=int, help="one workload with this many topics instead of several")
+    parser.add_argument("--large", action="store_true", help="also cases that take minutes")
     parser.add_argument("--seed", metavar="N", type=int, help="another seed, another workload (default 0)")
     parser.add_argument("--output", metavar="WHERE", help="also add the figures to the table experiments there")
 
@@ -57,14 +58,14 @@ def run(given: argparse.Namespace) -> int:
         return _design(options, sizes, output)
     benchmark, made = BENCHMARKS[given.what], options.workload
     if one_size:
-        benchmark = replace(benchmark, cases=(Case(made.nodes, made.topics, made.law),))
-    return _kernel(given.what, benchmark, options, output)
+        benchmark = replace(benchmark, cases=(Case(made.nodes, made.topics, made.law),), large=())
+    return _kernel(given.what, benchmark, options, given.large, output)
 
 
-def _kernel(name: str, benchmark: Benchmark, options: Options, output: Destination | None) -> int:
+def _kernel(name: str, benchmark: Benchmark, options: Options, large: bool, output: Destination | None) -> int:
     points = plan_workload(options).points
     with Steps() as steps:
-        found = run_benchmark(benchmark, points, options, steps)
+        found = run_benchmark(benchmark, points, options, steps, large)
     print_comparisons(found)
     if output is not None:
         with spark_session(options, steps) as spark:

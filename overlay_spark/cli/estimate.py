@@ -51,7 +51,7 @@ def print_estimate(found: Estimate, task_memory: str) -> None:
             ("nodes", f"{found.nodes:,}", ""),
             ("topics", f"{found.topics:,}", ""),
             ("subscriptions", f"{found.subscriptions:,}", ""),
-            ("candidate links", f"{found.candidates:,}", "counted" if found.is_exact else "at most"),
+            ("candidate links", f"{found.candidates:,}", "counted" if found.is_exact else "about"),
             (
                 "memory of the solving task",
                 f"{found.task_bytes / 2**30:.2f} GiB",

@@ -29,10 +29,13 @@ class KernelEngine:
     def refusal(self, size: Size, options: Options) -> str | None:
         if size.task_bytes <= options.design.task_bytes:
             return None
+        enough = f"{-(-size.task_bytes // 2**20)}m" if size.task_bytes < 2**30 else f"{-(-size.task_bytes // 2**30)}g"
+        fewer = size.nodes_within(options.design.task_bytes)
+        advice = f", or design at most about {fewer:,} such nodes at a time" if fewer else ""
         return (
             f"This problem is too large for one task: {size.say()}; solving it needs about "
-            f"{size.task_bytes / 2**30:.1f} GiB, and design.task_memory allows {options.design.task_memory}. "
-            "Raise design.task_memory if your workers have that much to spare; else design fewer nodes at a time"
+            f"{size.task_bytes / 2**30:.1f} GiB, and design.task_memory allows {options.design.task_memory}. It would "
+            f"fit with design.task_memory = {enough}, if your workers have that much to spare{advice}"
             f"{' or list fewer links' if size.listed else ''}."
         )
 

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from overlay_spark.kernels._jit import leaf
 from overlay_spark.kernels.growing import (
     Growing,
-    contribution,
     merge,
-    next_common,
     position,
+    reach,
     shared_topics,
     unsettled_in,
 )
@@ -67,7 +66,10 @@ def earliest(state: Growing, clock: Clock, u: int, v: int, cost: int, bound: int
     Of the topics it shares, at most ``bound`` are not met. The others were met by now, so each has paid at most the
     clock; the rest of the cost, if any, is paid by ``bound`` topics or fewer.
     """
-    now, shared = clock.now[0], shared_topics(state, u, v)
+    now = clock.now[0]
+    if now == 0:
+        return cost / bound
+    shared = shared_topics(state, u, v)
     rest = cost - shared * now
     return max(cost / shared, now + max(0.0, rest) / bound)
 
@@ -75,25 +77,27 @@ def earliest(state: Growing, clock: Clock, u: int, v: int, cost: int, bound: int
 @leaf
 def tight_at(state: Growing, clock: Clock, u: int, v: int, cost: int) -> float:
     """The clock at which the candidate runs tight as things stand; -1 where it contributes nothing."""
-    apart = contribution(state, u, v)
-    if apart == 0:
-        return -1.0
-    paid = 0.0
-    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
-    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
-    while i < i_end:
+    paid, apart = 0.0, 0
+    j, j_end = state.starts[v], state.starts[v + 1]
+    for i in range(state.starts[u], state.starts[u + 1]):
+        j = reach(state.word, state.word[i], j, j_end)
+        if j == j_end:
+            break
+        if state.word[i] != state.word[j]:
+            continue
         word = state.bits[i] & state.bits[j]
         settled = state.settled[i] & state.settled[j]
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            a, b = position(state, i, bit), position(state, j, bit)
+            a, b = position(state.first[i], state.bits[i], bit), position(state.first[j], state.bits[j], bit)
             if settled & bit and clock.since[a] != clock.since[b]:
                 paid += max(clock.since[a], clock.since[b])
             elif settled & bit or state.label[a] == state.label[b]:
                 paid += _met_at(clock.up, clock.stamp, a, b)
-        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
-    return (cost - paid) / apart
+            else:
+                apart += 1
+    return (cost - paid) / apart if apart else -1.0
 
 
 @leaf
@@ -112,15 +116,19 @@ def _met_at(up: NDArray[np.int32], stamp: NDArray[np.float64], i: int, j: int) -
 def join_now(state: Growing, clock: Clock, u: int, v: int) -> int:
     """Add link (u, v), and stamp what it joins with the clock; give back the lowest topic it joins, -1 if none."""
     lowest = -1
-    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
-    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
-    while i < i_end:
+    j, j_end = state.starts[v], state.starts[v + 1]
+    for i in range(state.starts[u], state.starts[u + 1]):
+        j = reach(state.word, state.word[i], j, j_end)
+        if j == j_end:
+            break
+        if state.word[i] != state.word[j]:
+            continue
         word = unsettled_in(state, i, j)
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            at = position(state, i, bit)
-            topic, a, b = state.topics[at], state.label[at], state.label[position(state, j, bit)]
+            at = position(state.first[i], state.bits[i], bit)
+            topic, a, b = state.topics[at], state.label[at], state.label[position(state.first[j], state.bits[j], bit)]
             if a != b:
                 if state.main[topic] == a or state.main[topic] == b:
                     _settle_now(state, clock, b if state.size[b] <= state.size[a] else a)
@@ -133,7 +141,6 @@ def join_now(state: Growing, clock: Clock, u: int, v: int) -> int:
                 clock.stamp[gone] = clock.now[0]
                 if lowest < 0:
                     lowest = topic
-        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return lowest
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.kernels._jit import inlined, kernel, leaf, popcount
+from overlay_spark.kernels._jit import kernel, leaf, popcount
 
 
 class Growing(NamedTuple):
@@ -84,25 +84,25 @@ def new_growing(n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.in
 
 
 @leaf
-def next_common(word: NDArray[np.int32], i: int, i_end: int, j: int, j_end: int) -> tuple[int, int]:
-    """The first pair of words from i and j on that have the same number; ``i_end`` where there is none."""
-    while i < i_end and j < j_end and word[i] != word[j]:
-        if word[i] < word[j]:
-            i += 1
-        else:
-            j += 1
-    return (i, j) if j < j_end else (i_end, j)
+def reach(word: NDArray[np.int32], number: int, j: int, j_end: int) -> int:
+    """The first place from j on with this number or a higher one; ``j_end`` where there is none."""
+    while j < j_end and word[j] < number:
+        j += 1
+    return j
 
 
 @leaf
 def contribution_bound(state: Growing, u: int, v: int) -> int:
     """At least the contribution of link (u, v), from bitsets alone; once 0, the contribution stays 0 for ever."""
     bound = 0
-    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
-    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
-    while i < i_end:
+    j, j_end = state.starts[v], state.starts[v + 1]
+    for i in range(state.starts[u], state.starts[u + 1]):
+        j = reach(state.word, state.word[i], j, j_end)
+        if j == j_end:
+            break
+        if state.word[i] != state.word[j]:
+            continue
         bound += popcount(unsettled_in(state, i, j))
-        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return bound
 
 
@@ -110,15 +110,21 @@ def contribution_bound(state: Growing, u: int, v: int) -> int:
 def contribution(state: Growing, u: int, v: int) -> int:
     """How many topics' components link (u, v) would join."""
     total = 0
-    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
-    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
-    while i < i_end:
+    j, j_end = state.starts[v], state.starts[v + 1]
+    for i in range(state.starts[u], state.starts[u + 1]):
+        j = reach(state.word, state.word[i], j, j_end)
+        if j == j_end:
+            break
+        if state.word[i] != state.word[j]:
+            continue
         word = unsettled_in(state, i, j)
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            total += state.label[position(state, i, bit)] != state.label[position(state, j, bit)]
-        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
+            total += (
+                state.label[position(state.first[i], state.bits[i], bit)]
+                != state.label[position(state.first[j], state.bits[j], bit)]
+            )
     return total
 
 
@@ -126,11 +132,14 @@ def contribution(state: Growing, u: int, v: int) -> int:
 def shared_topics(state: Growing, u: int, v: int) -> int:
     """How many topics both nodes want."""
     shared = 0
-    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
-    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
-    while i < i_end:
+    j, j_end = state.starts[v], state.starts[v + 1]
+    for i in range(state.starts[u], state.starts[u + 1]):
+        j = reach(state.word, state.word[i], j, j_end)
+        if j == j_end:
+            break
+        if state.word[i] != state.word[j]:
+            continue
         shared += popcount(state.bits[i] & state.bits[j])
-        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return shared
 
 
@@ -138,33 +147,36 @@ def shared_topics(state: Growing, u: int, v: int) -> int:
 def join(state: Growing, u: int, v: int) -> int:
     """Add link (u, v); give back the lowest topic it joins, -1 if none."""
     lowest = -1
-    i_end, j_end = state.starts[u + 1], state.starts[v + 1]
-    i, j = next_common(state.word, state.starts[u], i_end, state.starts[v], j_end)
-    while i < i_end:
+    j, j_end = state.starts[v], state.starts[v + 1]
+    for i in range(state.starts[u], state.starts[u + 1]):
+        j = reach(state.word, state.word[i], j, j_end)
+        if j == j_end:
+            break
+        if state.word[i] != state.word[j]:
+            continue
         word = unsettled_in(state, i, j)
         while word:
             bit = word & (~word + np.uint64(1))
             word ^= bit
-            at = position(state, i, bit)
-            a, b = state.label[at], state.label[position(state, j, bit)]
+            at = position(state.first[i], state.bits[i], bit)
+            a, b = state.label[at], state.label[position(state.first[j], state.bits[j], bit)]
             if a != b:
                 merge(state, state.topics[at], bit, a, b)
                 if lowest < 0:
                     lowest = state.topics[at]
-        i, j = next_common(state.word, i + 1, i_end, j + 1, j_end)
     return lowest
 
 
-@inlined
+@leaf
 def unsettled_in(state: Growing, i: int, j: int) -> np.uint64:
     """Topics of both of two words of one number, but for those in which both are settled."""
     return state.bits[i] & state.bits[j] & ~(state.settled[i] & state.settled[j])
 
 
-@inlined
-def position(state: Growing, i: int, bit: np.uint64) -> int:
-    """The position of a topic in a node's word."""
-    return state.first[i] + popcount(state.bits[i] & (bit - np.uint64(1)))
+@leaf
+def position(first: int, bits: np.uint64, bit: np.uint64) -> int:
+    """The position of a topic in a node's word, by that of the word's first topic."""
+    return first + popcount(bits & (bit - np.uint64(1)))
 
 
 @leaf

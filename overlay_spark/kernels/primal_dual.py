@@ -14,7 +14,7 @@ from overlay_spark.kernels.bands import Band, new_members, next_band
 from overlay_spark.kernels.clock import advance, join_now, tight_at
 from overlay_spark.kernels.growing import Growing
 from overlay_spark.kernels.link_costs import candidate
-from overlay_spark.kernels.ranks import TIGHT, Run, bin_in, new_run, nodes_of
+from overlay_spark.kernels.ranks import TIGHT, Run, new_run, nodes_of
 from overlay_spark.kernels.selection import (
     Picks,
     Queue,
@@ -29,6 +29,7 @@ from overlay_spark.kernels.selection import (
     put_back,
     selected,
 )
+from overlay_spark.kernels.waiting import bin_of
 
 TIE = 1e-9
 """Candidates that run tight within this part of the least time tie; the lowest (src, dst) of them is picked."""
@@ -58,7 +59,7 @@ def _drain(run: Run, band: Band, queue: Queue, picks: Picks) -> None:
     ties = np.empty(64, np.int64)
     opened = band.start
     while run.state.apart[0] > 0:
-        while queue.size[0] == 0 or bin_in(run, queue.ranks[0] * (1 + TIE)) >= opened:
+        while queue.size[0] == 0 or bin_of(queue.ranks[0] * (1 + TIE)) - run.first_bin >= opened:
             if opened == band.end:
                 return
             open_bin(run, band, opened, queue)

@@ -20,6 +20,7 @@ from overlay_spark.errors import SetupError
 from overlay_spark.instance import Instance
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab.measure import Measured, MeasureError, make_instance, run_program, store, timed_apart
+from overlay_spark.lab.shapes import SHAPES, shape
 from overlay_spark.options import Options
 from overlay_spark.workloads.interests import Interests
 from overlay_spark.workloads.latencies import MeasuredPoints
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
 
 YARDSTICKS = Path("tests", "yardsticks")
 RUNS = 3
+MOST_DENSE = 20_000
 
 
 @dataclass(frozen=True)
 class Case:
-    """One instance of a benchmark: its size and the popularity of its topics."""
+    """One instance of a benchmark: its size and the popularity of its topics, or the name of its shape."""
 
     nodes: int
     topics: int
@@ -47,6 +49,17 @@ class Case:
     def interests(self) -> Interests:
         return Interests(topics=self.topics, least=20, most=100, law=self.law)
 
+    @property
+    def has_yardstick(self) -> bool:
+        """Whether the C++ programs can hold it: they keep whole matrices of interests and costs."""
+        return self.law not in SHAPES and self.nodes <= MOST_DENSE
+
+    def make(self, points: MeasuredPoints | None, seed: int) -> Instance:
+        """The instance."""
+        if self.law in SHAPES:
+            return shape(self.law, seed=seed)
+        return make_instance(self.nodes, self.interests, points, seed)
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -57,10 +70,18 @@ class Benchmark:
     cases: tuple[Case, ...]
     same_links: bool
     """Whether the yardstick must find the same links; else its dual value must agree."""
+    large: tuple[Case, ...] = ()
+    """Cases that take minutes, run on request."""
 
 
 BENCHMARKS = {
-    "greedy": Benchmark(("greedy",), "grmaw", (Case(2000, 200), Case(10_000, 1000)), same_links=True),
+    "greedy": Benchmark(
+        ("greedy",),
+        "grmaw",
+        (Case(2000, 200), Case(10_000, 1000), Case(20_000, 100_000, "tiny_topics"), Case(5000, 20_000, "hub_node")),
+        same_links=True,
+        large=(Case(94_000, 30_000, "zipf"), Case(100_000, 1000)),
+    ),
     "primal_dual": Benchmark(
         ("primal_dual", "greedy", "primal_dual_reverse_delete"),
         "pdmaw",
@@ -90,12 +111,13 @@ class Comparison:
 
 
 def run_benchmark(
-    benchmark: Benchmark, points: MeasuredPoints | None, options: Options, steps: Steps
+    benchmark: Benchmark, points: MeasuredPoints | None, options: Options, steps: Steps, large: bool = False
 ) -> list[Comparison]:
-    """Run every case; the programs run one after the other, each with one thread."""
+    """Run every case, the large ones on request; the programs run one after the other, each with one thread."""
+    cases = (*benchmark.cases, *benchmark.large) if large else benchmark.cases
     with tempfile.TemporaryDirectory(prefix="overlay-spark-") as folder:
         yardstick = compile_yardstick(benchmark.yardstick, Path(folder), steps)
-        return [_compare(benchmark, case, points, options, yardstick, Path(folder), steps) for case in benchmark.cases]
+        return [_compare(benchmark, case, points, options, yardstick, Path(folder), steps) for case in cases]
 
 
 def find_source(name: str) -> Path | None:
@@ -131,16 +153,16 @@ def _compare(
     steps: Steps,
 ) -> Comparison:
     steps(f"{case.name}: make instance")
-    instance = make_instance(case.nodes, case.interests, points, options.workload.seed)
+    instance = case.make(points, options.workload.seed)
     stored = folder / "instance.npz"
     store(instance, stored)
     ours = []
     for algorithm in benchmark.algorithms:
         steps(f"{case.name}: {algorithm}")
-        ours.append(timed_apart(stored, algorithm, options, RUNS))
+        ours.append(timed_apart(stored, algorithm, options, 1 if case in benchmark.large else RUNS))
     theirs = None
     differing = 0
-    if yardstick is not None:
+    if yardstick is not None and case.has_yardstick:
         steps(f"{case.name}: {yardstick.name}.cpp")
         theirs = _run_yardstick(instance, yardstick, folder)
         differing = _differing(ours[0].links, theirs.links)

@@ -17,6 +17,7 @@ from overlay_spark.costs import site_costs
 from overlay_spark.errors import GuardError
 from overlay_spark.frames import estimates as module
 from overlay_spark.lab.measure import peak_bytes
+from overlay_spark.lab.shapes import SHAPES, problem_of, shape
 from overlay_spark.options import DesignOptions, Options
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
@@ -44,9 +45,22 @@ def test_estimate__counts_pairs_that_share_a_topic(spark):
 
 @pytest.mark.spark
 def test_estimate__bounds_what_is_dear_to_count(spark, monkeypatch):
-    monkeypatch.setattr(module, "PAIRS_TO_COUNT", 3)
+    monkeypatch.setattr(module, "PAIRS_TO_COUNT", 2)
+    monkeypatch.setattr(module.F, "hash", lambda _: module.F.lit(1))  # no node is drawn
     found = estimate(by_distance(spark))
     assert (found.candidates, found.is_exact) == (4, False)
+
+
+@pytest.mark.spark
+def test_estimate__tells_from_some_nodes_about_how_many_candidates_there_are(spark, monkeypatch):
+    instance = shape("dense", 0.1)
+    given = problem_of(spark, instance)
+    exact = estimate(given)
+    monkeypatch.setattr(module, "PAIRS_TO_COUNT", instance.n_nodes**2 * 10 // 12)  # about one node in a dozen
+    about = estimate(given)
+    assert (exact.is_exact, about.is_exact) == (True, False)
+    assert exact.candidates == 300 * 299 // 2
+    assert 0.5 < about.candidates / exact.candidates <= 1
 
 
 @pytest.mark.spark
@@ -61,8 +75,8 @@ def test_design_and_estimate__agree_where_many_listed_links_are_of_no_use(spark)
     useless = [(f"u{i}", f"v{i}", 1.0) for i in range(600)]
     nodes = [*"abcd", *[end for a, b, _ in useless for end in (a, b)]]
     given = problem(spark, TRIANGLE, [*COSTS, ("b", "c", 1.0), *useless], nodes)
-    known = module.Size(nodes=1204, topics=3, subscriptions=6, candidates=4, is_exact=False, listed=604, may_tie=True)
-    exact = replace(known, candidates=3, is_exact=True)
+    known = module.Size(nodes=1204, topics=3, subscriptions=6, candidates=4, is_exact=False, listed=604, tied=4)
+    exact = replace(known, candidates=3, is_exact=True, tied=1)  # of 604 listed links 603 cost 1, two candidates tie
     assert exact.task_bytes < known.task_bytes
     for limit, fits in ((known.task_bytes, True), (exact.task_bytes, True), (exact.task_bytes - 1, False)):
         found = estimate(given, limited(limit))
@@ -92,8 +106,8 @@ def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
         design(by_distance(spark), options=small)
     assert str(refusal.value) == (
         "This problem is too large for one task: 5 nodes, 3 topics, 6 subscriptions, 3 candidate links; "
-        "solving it needs about 0.5 GiB, and design.task_memory allows 100m. Raise design.task_memory if your workers "
-        "have that much to spare; else design fewer nodes at a time."
+        "solving it needs about 0.4 GiB, and design.task_memory allows 100m. It would fit with design.task_memory = "
+        "417m, if your workers have that much to spare."
     )
     (tmp_path / "subscriptions.csv").write_text("node_id,topic_id\na,x\nb,x\n")
     (tmp_path / "link_costs.csv").write_text("src,dst,cost\na,b,1\n")
@@ -110,84 +124,68 @@ def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
     assert "candidate links                    1  counted" in told
 
 
-SOLVE = """
-import json, sys
-import numpy as np, pyarrow as pa
-from overlay_spark.engines.kernel import solve_instance
-from overlay_spark.frames import tasks
-from overlay_spark.lab.measure import make_instance, peak_bytes
-from overlay_spark.options import Options
-from overlay_spark.workloads.interests import Interests
-
-listed = sys.argv[1] == "listed"
-options = Options().designing(sys.argv[2])
-instance = make_instance(800, Interests(topics=300), None, 0)
-n, zeros = instance.n_nodes, np.zeros(instance.n_nodes)
-src, dst = np.triu_indices(n, 1)
-parts = [(tasks.SUBSCRIPTION, instance.nodes, instance.topics)]
-parts += [(tasks.LINK_COST, src, dst)] if listed else [(kind, np.arange(n), zeros) for kind in (tasks.COORDINATE, tasks.HEIGHT)]
-types = {"kind": pa.int8(), "a": pa.int32(), "b": pa.int32(), "value": pa.int64(), "real": pa.float64()}
-batches = []
-for kind, a, b in parts:
-    columns = [np.full(len(a), kind), a, b, 1 + np.arange(len(a)) % 997, np.arange(len(a)) * 0.1]
-    batches.append(pa.RecordBatch.from_arrays([pa.array(c).cast(t) for c, t in zip(columns, types.values())], list(types)))
-task = tasks._task(tasks._by_kind(pa.Table.from_batches(batches)), n, 300, 1.0)
-answer = solve_instance(task, options)
-rows = pa.Table.from_batches(tasks._answer_rows(0, task, answer))
-print(json.dumps({"links": len(rows["links"][0]), "peak": peak_bytes(), "subscriptions": instance.n_subscriptions}))
-"""
-
-
-@pytest.mark.parametrize("listed", [True, False], ids=["listed", "points"])
-@pytest.mark.parametrize("algorithm", ["greedy", "primal_dual_reverse_delete"])
-def test_task_bytes__are_enough_and_not_far_too_much(listed, algorithm):
-    """A solving task in a process of its own, without Spark around it."""
-    command = [sys.executable, "-c", SOLVE, "listed" if listed else "points", algorithm]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert found["links"] > 800
-    pairs = 800 * 799 // 2
-    size = module.Size(
-        nodes=800,
-        topics=300,
-        subscriptions=found["subscriptions"],
-        candidates=pairs,
-        is_exact=True,
-        listed=pairs if listed else None,
-    )
-    assert found["peak"] <= size.task_bytes <= 3 * found["peak"]
+@pytest.mark.spark
+@pytest.mark.parametrize("name", SHAPES)
+def test_estimate__is_enough_and_at_most_twice_what_a_task_takes(spark, name):
+    """The solving task in a process of its own, without Spark around it."""
+    algorithm, scale = "fewest_links" if name == "unit_costs" else "greedy", 0.2
+    found = estimate(problem_of(spark, shape(name, scale)), Options().designing(algorithm))
+    command = [sys.executable, "-m", "overlay_spark.lab.as_task", name, str(scale), algorithm]
+    taken = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert taken["links"] > 500
+    assert (taken["nodes"], taken["subscriptions"]) == (found.nodes, found.subscriptions)
+    assert taken["peak"] <= found.task_bytes <= 2 * taken["peak"]
+    assert found.time_class == "seconds"
+    assert taken["seconds"] < 60
 
 
 @pytest.mark.parametrize(
     "nodes, topics, expected", [(1000, 200, "seconds"), (100_000, 1000, "minutes"), (10**6, 10**4, "hours")]
 )
-def test_time_class__grows_with_the_words_to_read(nodes, topics, expected):
-    assert (
-        module.Size(
-            nodes=nodes, topics=topics, subscriptions=nodes * 60, candidates=nodes * (nodes - 1) // 2, is_exact=False
-        ).time_class
-        == expected
-    )
+def test_time_class__grows_with_the_pairs_to_go_over(nodes, topics, expected):
+    pairs = topics * (60 * nodes // topics) ** 2 // 2
+    given = {"nodes": nodes, "topics": topics, "subscriptions": nodes * 60, "candidates": pairs, "is_exact": False}
+    assert module.Size(**given, pairs=pairs).time_class == expected
+    assert module.Size(**given, pairs=pairs, listed=1000).time_class == "seconds"
 
 
-def test_task_bytes__count_every_candidate_where_ranks_may_be_the_same():
-    """With one cost for all links every candidate is in the first bin."""
+def test_task_bytes__count_every_candidate_where_all_tie():
+    """With one topic and one cost every candidate is in the first bin."""
     nodes = 3000
     instance = checks.instance_of([[0]] * nodes, 1, site_costs(np.zeros(nodes), np.ones((1, 1))))
     pairs = nodes * (nodes - 1) // 2
     before = peak_bytes()
     assert len(greedy(instance)) == nodes - 1
-    size = module.Size(nodes=nodes, topics=1, subscriptions=nodes, candidates=pairs, is_exact=True, may_tie=True)
+    known = {"nodes": nodes, "topics": 1, "subscriptions": nodes, "candidates": pairs, "is_exact": True}
+    tied = module.most_alike({1: pairs}, nodes - 1)
+    assert tied == pairs
+    size = module.Size(**known, tied=tied)
     assert peak_bytes() - before <= size.task_bytes - module.INTERPRETER
-    assert size.task_bytes > module.Size(
-        nodes=nodes, topics=1, subscriptions=nodes, candidates=pairs, is_exact=True
-    ).task_bytes + (100 << 20)
-    assert (
-        module.Size(nodes=nodes, topics=1, subscriptions=nodes, candidates=pairs, is_exact=True, band=10**9).task_bytes
-        > module.INTERPRETER + 16 * pairs
-    )
+    assert size.task_bytes > module.Size(**known).task_bytes + (100 << 20)
+    assert module.Size(**known, band=10**9).task_bytes > module.INTERPRETER + 16 * pairs
+
+
+@pytest.mark.parametrize(
+    "found, joins, expected",
+    [({}, 10, 0), ({1: 50}, 10, 50), ({3: 5, 2: 20, 1: 90}, 10, 90), ({3: 40, 2: 20, 1: 90}, 10, 40)],
+)
+def test_most_alike__looks_no_further_than_contributions_that_join_everything(found, joins, expected):
+    assert module.most_alike(found, joins) == expected
+
+
+def test_nodes_within__is_what_would_fit():
+    known = {"topics": 100, "is_exact": True, "listed": None}
+    size = module.Size(nodes=64_000, subscriptions=3_840_000, candidates=2 * 10**9, pairs=10**10, tied=10**7, **known)
+    limit = 1 << 30
+    fits = size.nodes_within(limit)
+    assert 0 < fits < size.nodes
+    assert size.part(fits / size.nodes).task_bytes <= limit < size.part((fits + 1000) / size.nodes).task_bytes
+    assert size.nodes_within(100 << 20) == 0  # even none would need more
 
 
 def test_size__says_whether_candidates_are_exact():
+    about = module.Size(nodes=5, topics=1, subscriptions=5, candidates=10, is_exact=False, is_sampled=True)
+    assert ", about 10 candidate links" in about.say()
     assert (
         "at most 10 candidate links"
         in module.Size(nodes=5, topics=1, subscriptions=5, candidates=10, is_exact=False).say()

@@ -10,6 +10,7 @@ import pytest
 
 from overlay_spark.algorithms.greedy import greedy
 from overlay_spark.jobs.progress import Steps
+from overlay_spark.lab import benchmark as module
 from overlay_spark.lab.benchmark import (
     BENCHMARKS,
     YARDSTICKS,
@@ -20,6 +21,7 @@ from overlay_spark.lab.benchmark import (
     run_benchmark,
 )
 from overlay_spark.lab.measure import MeasureError, make_instance
+from overlay_spark.lab.shapes import shape
 from overlay_spark.options import Options, WorkloadOptions
 
 SMALL = Case(60, 110)
@@ -77,6 +79,20 @@ def test_benchmark__without_a_source_says_where_to_run_it(steps):
     (found,) = run_benchmark(Benchmark(("greedy",), "nothing", (SMALL,), same_links=True), None, SEED_3, steps)
     assert "tests/yardsticks/nothing.cpp is in the source tree only; run this in a clone" in steps.stream.getvalue()
     assert found.yardstick is None
+
+
+def test_case__of_a_shape_or_of_very_many_nodes_has_no_yardstick(steps, monkeypatch):
+    assert SMALL.has_yardstick
+    assert not Case(100_000, 1000).has_yardstick
+    shaped = Case(100, 500, "tiny_topics")
+    assert not shaped.has_yardstick
+    monkeypatch.setattr(module, "shape", lambda name, seed: shape(name, 0.005, seed))
+    monkeypatch.chdir(ROOT)
+    benchmark = Benchmark(("greedy",), "grmaw", (), same_links=True, large=(shaped,))
+    assert run_benchmark(benchmark, None, SEED_3, steps) == []
+    (found,) = run_benchmark(benchmark, None, SEED_3, steps, large=True)
+    assert found.ours[0].links.tolist() == [list(p) for p in greedy(shape("tiny_topics", 0.005, 3)).pairs()]
+    assert (found.yardstick, found.ratio) == (None, None)
 
 
 def test_find_source__looks_where_it_is_run_and_then_beside_the_package(tmp_path, monkeypatch):
