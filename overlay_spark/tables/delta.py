@@ -13,11 +13,14 @@ Tables are asked by plain SQL and DataFrames only, so that Spark Connect needs n
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import time
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -62,7 +65,9 @@ def commits(spark: SparkSession, reference: Reference, most: int = LOOK_BACK) ->
     if not exists(spark, reference):
         raise InputError([f"{reference}: there is no Delta table here. Check the path or name."])
     try:
-        told = spark.sql(f"DESCRIBE HISTORY {_identifier(reference)} LIMIT {most:d}").select("version", "userMetadata")
+        told = spark.sql(f"DESCRIBE HISTORY {_identifier(spark, reference)} LIMIT {most:d}").select(
+            "version", "userMetadata"
+        )
         return [Commit(int(row["version"]), _metadata(row["userMetadata"])) for row in told.collect()]
     except PySparkException as error:
         if reference.kind == "table" and "DELTA" in (error.getCondition() or ""):
@@ -116,12 +121,25 @@ def _stored_columns(spark: SparkSession, reference: Reference) -> list[StructFie
         raise
 
 
-def _identifier(reference: Reference) -> str:
+def _identifier(spark: SparkSession, reference: Reference) -> str:
     """The table as SQL names it: a catalog's name is quoted already, and a path cannot leave its quotes."""
     if reference.kind == "table":
         return reference.place
-    path = reference.place.replace("`", "``")
+    path = _absolute(spark, reference).replace("`", "``")
     return f"delta.`{path}`"
+
+
+def _absolute(spark: SparkSession, reference: Reference) -> str:
+    """The path of a table that is there, as SQL takes it. A relative one is where Spark finds it: its files tell."""
+    path = reference.place
+    if path.startswith("/") or re.match(r"[A-Za-z][\w+.-]*:", path):
+        return path
+    files = read(spark, reference).inputFiles()
+    named = "/".join(part for part in posixpath.normpath(path).split("/") if part not in (".", ".."))
+    if not files or not named:
+        return str(Path(path).absolute())
+    file = unquote(files[0])
+    return file[: file.rindex(f"/{named}/") + len(named) + 1]
 
 
 def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) -> None:

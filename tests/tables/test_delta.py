@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -178,3 +179,15 @@ def test_require_own_columns__tells_of_all_tables_at_once(spark, old):
         "weighted_diameter double",
         "weighted_degree double",
     ]
+
+
+@pytest.mark.parametrize("name", ["table", "a name/with `signs` and ü", "x/../x/table"])
+@pytest.mark.parametrize("rows", [[("a", "x")], []], ids=["rows", "empty"])
+def test_commits__of_a_table_at_a_relative_path_are_found(spark, tmp_path, name, rows):
+    """SQL takes absolute paths only; the shared session runs where the tests were started."""
+    (tmp_path / "x").mkdir()
+    place = Reference("delta", f"{os.path.relpath(tmp_path)}/{name}")
+    frame = catalog.SUBSCRIPTIONS.rows(spark, rows)
+    delta.overwrite(catalog.SUBSCRIPTIONS, frame, place, {"run_id": "one"})
+    assert not place.place.startswith("/")
+    assert [commit.metadata for commit in delta.commits(spark, place)] == [{"run_id": "one"}]
