@@ -14,7 +14,8 @@ def greedy(instance: Instance, options: KernelOptions = KernelOptions(), start: 
     Guarantee   cost <= H(g) * optimum, g = the most topics two nodes share [2].
     Start       links of ``start`` are there already: they cost nothing, are not given back, and the guarantee is one
                 on the cost of what must be added.
-    Work        every candidate is ranked once by bitset, and again only when its turn comes (kernels/selection.py).
+    Work        pairs of a topic's members are counted a band at a time, as long as the topic is not settled; a
+                candidate is evaluated only when its turn comes (kernels/bands.py, kernels/selection.py).
     Ties        rank is (cost / contribution, src, dst).
     Deviates    000 re-evaluates every link at every step; lazy evaluation picks the same links.
     References  [1] Chen, Tock, Jacobsen, Vitenberg 2015.  [2] Wolsey 1982.

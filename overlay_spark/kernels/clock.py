@@ -61,7 +61,7 @@ def advance(state: Growing, clock: Clock, time: float) -> None:
 
 @leaf
 def earliest(state: Growing, clock: Clock, u: int, v: int, cost: int, bound: int) -> float:
-    """A time before which the candidate cannot run tight, from bitsets alone; ``bound`` is that of its contribution.
+    """A time before which the candidate cannot run tight, without labels; ``bound`` is that of its contribution.
 
     Of the topics it shares, at most ``bound`` are not met. The others were met by now, so each has paid at most the
     clock; the rest of the cost, if any, is paid by ``bound`` topics or fewer.
