@@ -89,7 +89,9 @@ class Overlay(_Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What computing an overlay will take. ``candidates`` are counted, or told from some nodes where not ``is_exact``.
+    """What computing an overlay will take.
+
+    ``candidates`` are counted where ``is_exact``, about so many where ``is_sampled``, and else at most so many.
 
     ``engine`` can compute it where ``fits``: the task that solves it then needs no more than ``design.task_memory``.
     ``time_class`` is seconds, minutes or hours; ``choice`` says which engine was chosen and why.
@@ -100,6 +102,7 @@ class Estimate:
     subscriptions: int
     candidates: int
     is_exact: bool
+    is_sampled: bool
     task_bytes: int
     engine: str
     fits: bool

@@ -33,6 +33,8 @@ class Algorithm:
     """The bound it proves beside its links, by name."""
     unit_costs: bool = False
     """Whether all links count alike, so that many candidates have the same rank."""
+    by_cost_alone: bool = False
+    """Whether a candidate's rank is its cost, whatever it joins."""
 
     def __call__(self, instance: Instance, options: Options, start: Links | None = None) -> Links:
         return self.function(instance, getattr(options, self.section), start)
@@ -90,6 +92,7 @@ ALGORITHMS = (
         guarantee="(number of topics) x optimum",
         function=trees,
         section="kernel",
+        by_cost_alone=True,
     ),
     Algorithm(
         name="primal_dual",

@@ -46,12 +46,13 @@ def run(given: argparse.Namespace) -> int:
 
 
 def print_estimate(found: Estimate, task_memory: str) -> None:
+    candidates = "counted" if found.is_exact else "about" if found.is_sampled else "at most"
     print_rows(
         [
             ("nodes", f"{found.nodes:,}", ""),
             ("topics", f"{found.topics:,}", ""),
             ("subscriptions", f"{found.subscriptions:,}", ""),
-            ("candidate links", f"{found.candidates:,}", "counted" if found.is_exact else "about"),
+            ("candidate links", f"{found.candidates:,}", candidates),
             (
                 "memory of the solving task",
                 f"{found.task_bytes / 2**30:.2f} GiB",

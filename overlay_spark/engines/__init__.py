@@ -85,6 +85,7 @@ class Choice:
             subscriptions=self.size.subscriptions,
             candidates=self.size.candidates,
             is_exact=self.size.is_exact,
+            is_sampled=self.size.is_sampled,
             task_bytes=self.size.task_bytes,
             engine=self.engine.name,
             fits=self.refusal is None,

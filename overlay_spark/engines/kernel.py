@@ -36,7 +36,7 @@ class KernelEngine:
             f"This problem is too large for one task: {size.say()}; solving it needs about "
             f"{size.task_bytes / 2**30:.1f} GiB, and design.task_memory allows {options.design.task_memory}. It would "
             f"fit with design.task_memory = {enough}, if your workers have that much to spare{advice}"
-            f"{' or list fewer links' if size.listed else ''}."
+            f"{', or list fewer links' if size.listed else ''}."
         )
 
     def solve(self, problem: IndexedProblem, options: Options, workspace: Workspace) -> Solved:

@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from overlay_spark.algorithms.registry import find
-from overlay_spark.frames.indexing import IndexedProblem, with_shared_topics
+from overlay_spark.algorithms.registry import Algorithm, find
+from overlay_spark.frames.indexing import IndexedProblem, with_ends, with_shared_topics
+from overlay_spark.frames.pricing import with_price
 from overlay_spark.options import Options
 
 PAIRS_TO_COUNT = 2_000_000
@@ -29,6 +30,9 @@ SHARE_HELD = 20
 """Candidates are held a band at a time (kernels/bands.py); those whose ranks tie are in one."""
 JOINS_ENOUGH = 8
 """Links that together could join everything so many times over leave next to nothing to those of lower contribution."""
+
+BINS_A_DOUBLING = 512
+"""Ranks less than this part of a doubling apart are alike to the kernels (kernels/waiting.py)."""
 
 PAIRS_A_SECOND, LISTED_A_SECOND = 1e8, 5e6
 """Pairs of members, or listed links, that a core gets through in a second, all told; rough, and so are the classes."""
@@ -51,7 +55,7 @@ class Size:
     """Pairs of members, over all topics."""
     listed: int | None = None
     tied: int = 0
-    """At most about this many candidates may have the same rank at a time."""
+    """At most about this many candidates may rank alike: no band can part them."""
     band: int = 0
 
     @property
@@ -64,7 +68,7 @@ class Size:
             + A_LISTED_LINK * (self.listed or 0)
             + A_SUBSCRIPTION * self.subscriptions
             + A_HELD_CANDIDATE * min(self.candidates, chosen)
-            + A_TIED_CANDIDATE * self.tied
+            + A_TIED_CANDIDATE * max(0, self.tied - chosen)
         )
 
     @property
@@ -94,7 +98,7 @@ class Size:
         )
 
     def nodes_within(self, task_bytes: int) -> int:
-        """How many nodes of such a problem one task could hold; 0 where it is not the nodes that need the room."""
+        """How many nodes of such a problem one task could hold; 0 where not even a small part of them would fit."""
         low, high = 0, 64
         while high - low > 1:
             share = (low + high) // 2
@@ -119,41 +123,46 @@ def known_size(problem: IndexedProblem, options: Options) -> Size:
 
 
 def exact_size(problem: IndexedProblem, options: Options) -> Size:
-    """The size with candidates counted, or told from those of some nodes, and with ties as there are costs alike.
+    """The size with candidates counted, or told from those of some nodes, and how many of them rank alike.
 
-    One job, or two: one join by topic, or two by node of listed links; and costs counted by value.
+    One job: of listed links two joins by node, else one by topic and what prices take (:func:`with_price`).
     """
     size, drawn = known_size(problem, options), 1
     if problem.link_costs is not None:
         shared = with_shared_topics(problem, problem.link_costs)
-        contributions = shared.select(F.size("shared").alias("shared")).where("shared > 0")
+        priced = shared.select(F.size("shared").alias("shared"), F.col("cost").alias("price")).where("shared > 0")
     else:
         drawn = max(1, math.ceil(problem.n_topic_pairs / PAIRS_TO_COUNT))
         some = problem.members.where(F.pmod(F.hash("node"), F.lit(drawn)) == 0)
         a, b = some.select("topic", F.col("node").alias("src")), problem.members.withColumnRenamed("node", "dst")
-        pairs = a.join(b, "topic").where("src < dst").groupBy("src", "dst")
-        contributions = pairs.agg(F.count(F.lit(1)).alias("shared"))
-    rows = contributions.groupBy("shared").agg(F.count(F.lit(1)).alias("n")).collect()  # a row for each contribution
-    found = {row["shared"]: row["n"] * drawn for row in rows}
-    if drawn > 1 and not found:
+        pairs = a.join(b, "topic").where("src < dst").groupBy("src", "dst").agg(F.count(F.lit(1)).alias("shared"))
+        priced = with_price(problem, with_ends(problem, pairs)).select("shared", "price")
+    alike = priced.groupBy(*_rank(find(options.design.algorithm))).agg(F.count(F.lit(1)).alias("n"))
+    rows = alike.groupBy("joins").agg(F.sum("n").alias("all"), F.max("n").alias("alike")).collect()  # few: one each
+    if drawn > 1 and not rows:
         return size  # nobody was drawn
-    candidates = min(sum(found.values()), size.candidates)
-    tied = size.tied
-    if tied and candidates:
-        joins = problem.n_subscriptions - problem.n_topics
-        tied = int(most_alike(found, joins) * _share_of_one_cost(problem, options))
-    tied = min(tied, candidates)
+    found = {row["joins"]: (row["all"] * drawn, row["alike"] * drawn) for row in rows}
+    candidates = min(sum(n for n, _ in found.values()), size.candidates)
+    tied = min(candidates, most_alike(found, problem.n_subscriptions - problem.n_topics))
     return replace(size, candidates=candidates, is_exact=drawn == 1, is_sampled=drawn > 1, tied=tied)
 
 
-def most_alike(found: Mapping[int, int], joins: int) -> int:
-    """The most candidates of one contribution, among those of contributions high enough to be of use.
+def _rank(algorithm: Algorithm) -> tuple[Column, Column]:
+    """What a candidate joins (``joins``), and the bin of its rank in the kernels, of (shared, price)."""
+    joins = F.lit(1) if algorithm.by_cost_alone else F.col("shared")
+    rank = (F.lit(1) if algorithm.unit_costs else F.col("price")) / joins
+    return joins.alias("joins"), F.floor(F.log2(rank) * BINS_A_DOUBLING).alias("bin")
 
-    ``found`` is how many candidates have each, ``joins`` how many components there are to join.
+
+def most_alike(found: Mapping[int, tuple[int, int]], joins: int) -> int:
+    """The most candidates of one bin, among those of contributions high enough to be of use.
+
+    ``found`` is how many candidates have each contribution, and how many of them one bin; ``joins`` how many components
+    there are to join.
     """
     most, enough = 0, 0
-    for contribution, n in sorted(found.items(), reverse=True):
-        most = max(most, n)
+    for contribution, (n, alike) in sorted(found.items(), reverse=True):
+        most = max(most, alike)
         enough += contribution * n
         if enough >= JOINS_ENOUGH * joins:
             break
@@ -163,20 +172,3 @@ def most_alike(found: Mapping[int, int], joins: int) -> int:
 def _may_tie(problem: IndexedProblem, options: Options) -> bool:
     by_distance = problem.link_costs is None and problem.site_costs is None
     return not by_distance or find(options.design.algorithm).unit_costs
-
-
-def _share_of_one_cost(problem: IndexedProblem, options: Options) -> float:
-    """The share of the pairs that may link which have the commonest cost. One job."""
-    if find(options.design.algorithm).unit_costs:
-        return 1.0
-    if problem.link_costs is not None:
-        return _share(problem.link_costs, F.count(F.lit(1)))
-    assert problem.site_costs is not None
-    used = problem.nodes.groupBy("site").agg(F.count(F.lit(1)).alias("nodes"))
-    a, b = (used.select(F.col("site").alias(f"site_{end}"), F.col("nodes").alias(f"nodes_{end}")) for end in "ab")
-    return _share(problem.site_costs.join(a, "site_a").join(b, "site_b"), F.sum(F.col("nodes_a") * F.col("nodes_b")))
-
-
-def _share(costs: DataFrame, weight: Column) -> float:
-    row = costs.groupBy("cost").agg(weight.alias("n")).agg(F.max("n").alias("most"), F.sum("n").alias("all")).first()
-    return 1.0 if row is None or not row["all"] else row["most"] / row["all"]

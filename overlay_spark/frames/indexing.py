@@ -65,13 +65,19 @@ def prepare(
 ) -> IndexedProblem:
     """Check a problem, and what ``more`` audits, and index it. Its tables are held meanwhile, to be read once.
 
-    Both at the same time: where the check finds anything, whatever became of the index is forgotten.
+    Both at the same time: where the check finds anything, whatever became of the index is forgotten. Only listed links
+    between given nodes wait for the check, because there a node given many times over would multiply its links.
     """
     progress("check and index")
     side_by_side([partial(workspace.hold, frame) for frame in problem.frames])  # holding plans how a table is read
     workspace.expect(rows_of(problem.frames))
+    check, index = partial(check_input, problem, *more), partial(index_problem, problem, workspace)
+    raw: Counts
     indexed: IndexedProblem
-    raw, indexed = side_by_side([partial(check_input, problem, *more), partial(index_problem, problem, workspace)])
+    if isinstance(problem.costs, ListedCosts) and problem.nodes is not None:
+        raw, indexed = check(), index()
+    else:
+        raw, indexed = side_by_side([check, index])
     for frame in problem.frames:
         workspace.drop(frame)
     return replace(indexed, raw=raw)

@@ -103,8 +103,8 @@ def in_one_task(problem: IndexedProblem, work: Work, workspace: Workspace, links
     n_nodes, n_topics, unit = problem.n_nodes, problem.n_topics, problem.unit
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = _task(_by_kind(pa.Table.from_batches(batches)), n_nodes, n_topics, unit)
-        yield from _answer_rows(0, task, work(task))
+        task = task_from(by_kind(pa.Table.from_batches(batches)), n_nodes, n_topics, unit)
+        yield from answer_rows(0, task, work(task))
 
     rows = _rows(problem, links).repartition(1)
     return Answers(workspace.settle(rows.mapInArrow(run, ANSWER_DDL)))
@@ -121,10 +121,10 @@ def in_groups(
     unit = problem.unit
 
     def run(rows: pa.Table) -> pa.Table:
-        own, nodes, topics = _renumbered(_by_kind(rows))
-        task = _task(own, len(nodes), len(topics), unit)
+        own, nodes, topics = _renumbered(by_kind(rows))
+        task = task_from(own, len(nodes), len(topics), unit)
         group = rows.column("group")[0].as_py()
-        return pa.Table.from_batches(_answer_rows(group, task, work(task), nodes.astype(np.int32)), ANSWER)
+        return pa.Table.from_batches(answer_rows(group, task, work(task), nodes.astype(np.int32)), ANSWER)
 
     grouped = _rows(problem, links, groups).groupBy("group").applyInArrow(run, ANSWER_DDL)
     return Answers(workspace.settle(grouped))
@@ -172,7 +172,7 @@ Rows = dict[int, list[NDArray[Any]]]
 """The rows of a task as arrays (a, b, value, real), by kind."""
 
 
-def _by_kind(rows: pa.Table) -> Rows:
+def by_kind(rows: pa.Table) -> Rows:
     columns = {name: rows.column(name).to_numpy() for name in ROW}
     kinds = [(kind, columns["kind"] == kind) for kind in KINDS]
     return {kind: [columns[name][chosen] for name in ("a", "b", "value", "real")] for kind, chosen in kinds}
@@ -206,7 +206,7 @@ def _numbered(columns: list[NDArray[Any]], of_a: NDArray[Any] | None, of_b: NDAr
     ]
 
 
-def _task(rows: Rows, n_nodes: int, n_topics: int, unit: float) -> Task:
+def task_from(rows: Rows, n_nodes: int, n_topics: int, unit: float) -> Task:
     """Arrays from rows in any order."""
     nodes, topics, _, _ = rows[SUBSCRIPTION]
     instance = Instance.from_pairs(n_nodes, n_topics, nodes, topics, _costs(rows, n_nodes, unit))
@@ -235,7 +235,7 @@ def _costs(rows: Rows, n_nodes: int, unit: float) -> Costs:
     return listed_costs(*rows[LINK_COST][:3])
 
 
-def _answer_rows(group: int, task: Task, answer: Answer, nodes: NDArray[Any] | None = None) -> Iterator[pa.RecordBatch]:
+def answer_rows(group: int, task: Task, answer: Answer, nodes: NDArray[Any] | None = None) -> Iterator[pa.RecordBatch]:
     """Rows of ``ANSWER``: the facts with the first links; links carry the whole's numbers, which ``nodes`` gives."""
     from overlay_spark.kernels.components import shared_counts
 

@@ -62,7 +62,7 @@ class Workspace:
         return frame if self._parts is None else frame.coalesce(self._parts)
 
     def hold(self, frame: DataFrame) -> DataFrame:
-        """Keep the frame's rows once they are computed; where there is no cache they are computed when needed."""
+        """Keep the rows of what is given back once they are computed; where there is no cache, when needed."""
         frame = self._parted(frame)
         try:
             self._held.append(frame.persist(StorageLevel.MEMORY_AND_DISK))

@@ -30,8 +30,8 @@ def run_verify(
     """Verify ``overlay_links`` at a place against the tables it should serve; a dry run leaves no row in ``runs``."""
     run = run or Run(job="verify", options=options)
     stored = overlay.table(catalog.OVERLAY_LINKS.name)
-    described = ahead(partial(describe, spark, inputs))
     version = delta.latest_version(spark, stored)  # a mistyped place is refused before a row is written there
+    described = ahead(partial(describe, spark, inputs))
     with recorded(spark, None if dry_run else overlay, run):
         progress("read")
         links = {"reference": str(stored), "version": version}

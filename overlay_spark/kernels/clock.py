@@ -67,7 +67,7 @@ def earliest(state: Growing, clock: Clock, u: int, v: int, cost: int, bound: int
     clock; the rest of the cost, if any, is paid by ``bound`` topics or fewer.
     """
     now = clock.now[0]
-    if now == 0:
+    if now == 0:  # nobody has paid, and at least ``bound`` topics are shared
         return cost / bound
     shared = shared_topics(state, u, v)
     rest = cost - shared * now

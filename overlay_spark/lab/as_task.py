@@ -69,11 +69,11 @@ def main(name: str, scale: str, algorithm: str) -> None:
     rows = rows_of(instance)
     del instance
     solve_tiny(options)
-    task = tasks._task(tasks._by_kind(rows), n, n_topics, unit)
+    task = tasks.task_from(tasks.by_kind(rows), n, n_topics, unit)
     started = time.perf_counter()
     answer = solve_instance(task, options)
     seconds = time.perf_counter() - started
-    found = pa.Table.from_batches(tasks._answer_rows(0, task, answer))
+    found = pa.Table.from_batches(tasks.answer_rows(0, task, answer))
     print(
         json.dumps({**told, "links": len(answer.links), "rows": len(found), "seconds": seconds, "peak": peak_bytes()})
     )

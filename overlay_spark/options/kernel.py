@@ -9,7 +9,7 @@ from overlay_spark.options.checks import require
 
 @dataclass(frozen=True, kw_only=True)
 class KernelOptions:
-    """How many candidates the kernels hold at a time, 20 bytes each: ``band`` = 0 lets them choose."""
+    """How many candidates the kernels hold at a time, 20 to 40 bytes each: ``band`` = 0 lets them choose."""
 
     band: int = 0
 

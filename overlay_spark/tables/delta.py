@@ -138,8 +138,11 @@ def _absolute(spark: SparkSession, reference: Reference) -> str:
     named = "/".join(part for part in posixpath.normpath(path).split("/") if part not in (".", ".."))
     if not files or not named:
         return str(Path(path).absolute())
-    file = unquote(files[0])
-    return file[: file.rindex(f"/{named}/") + len(named) + 1]
+    for file in (files[0], unquote(files[0])):  # a file's name comes as in an URL, or as it is
+        folder, found, _ = file.rpartition(f"/{named}/")
+        if found:
+            return f"{folder}/{named}"
+    return str(Path(path).absolute())
 
 
 def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) -> None:

@@ -6,19 +6,21 @@ from overlay_spark.cli.estimate import print_estimate
 
 
 @pytest.mark.parametrize(
-    "is_exact, fits, told",
+    "is_exact, is_sampled, fits, told",
     [
-        (True, True, ("counted", "kernel engine fits", "Engine: kernel or not.")),
-        (False, False, ("at most", "kernel engine does not fit", "kernel or not.")),
+        (True, False, True, ("counted", "kernel engine fits", "Engine: kernel or not.")),
+        (False, True, True, ("about", "kernel engine fits", "Engine: kernel or not.")),
+        (False, False, False, ("at most", "kernel engine does not fit", "kernel or not.")),
     ],
 )
-def test_print_estimate__tells_what_and_whether_it_fits(is_exact, fits, told, capsys):
+def test_print_estimate__tells_what_and_whether_it_fits(is_exact, is_sampled, fits, told, capsys):
     found = SimpleNamespace(
         nodes=1000,
         topics=1,
         subscriptions=60_000,
         candidates=499_500,
         is_exact=is_exact,
+        is_sampled=is_sampled,
         task_bytes=3 << 29,
         engine="kernel",
         fits=fits,

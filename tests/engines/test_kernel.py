@@ -68,16 +68,20 @@ def limited(monkeypatch, n_bytes):
     return Options(design=DesignOptions(task_memory="700m"))
 
 
-@pytest.mark.parametrize("listed", [None, 1_200_000])
-def test_refusal__is_of_what_needs_a_byte_more_than_a_task_has(monkeypatch, listed):
+@pytest.mark.parametrize("listed, enough", [(None, "423m"), (1_200_000, "560m"), (9_000_000, "2g")])
+def test_refusal__is_of_what_needs_a_byte_more_than_a_task_has_and_says_what_would_fit(monkeypatch, listed, enough):
     needs = size(listed).task_bytes
     assert ENGINE.refusal(size(listed), limited(monkeypatch, needs)) is None
+    fewer = size(listed).nodes_within(needs - 1)
+    assert 1400 < fewer < 1500
     assert ENGINE.refusal(size(listed), limited(monkeypatch, needs - 1)) == (
         "This problem is too large for one task: 1,500 nodes, 70 topics, 30,000 subscriptions, at most 1,124,250 "
-        f"candidate links; solving it needs about {needs / 2**30:.1f} GiB, and design.task_memory allows 700m. Raise "
-        "design.task_memory if your workers have that much to spare; else design fewer nodes at a time"
-        f"{' or list fewer links' if listed else ''}."
+        f"candidate links; solving it needs about {needs / 2**30:.1f} GiB, and design.task_memory allows 700m. It would "
+        f"fit with design.task_memory = {enough}, if your workers have that much to spare, or design at most about "
+        f"{fewer:,} such nodes at a time{', or list fewer links' if listed else ''}."
     )
+    monkeypatch.undo()
+    assert ENGINE.refusal(size(listed), Options(design=DesignOptions(task_memory=enough))) is None
 
 
 def test_every_algorithm__can_be_run():

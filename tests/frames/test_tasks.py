@@ -128,7 +128,7 @@ def test_answer__of_many_links_is_several_rows_with_the_facts_in_the_first():
     links = instance.links_between(src, dst)
     assert len(links) > module.LINKS_A_ROW
     task = Task(instance, links.take(np.arange(1)))
-    rows = pa.Table.from_batches(module._answer_rows(4, task, Answer(links, "s", TaskFacts(1.0))), ANSWER)
+    rows = pa.Table.from_batches(module.answer_rows(4, task, Answer(links, "s", TaskFacts(1.0))), ANSWER)
     assert rows.column("group").to_pylist() == [4, 4]
     assert [facts and facts["seconds"] for facts in rows.column("facts").to_pylist()] == [1.0, None]
     told = [link for part in rows.column("links").to_pylist() for link in part]
@@ -141,7 +141,7 @@ def test_answer__without_links_still_tells_its_facts():
     instance = checks.instance_of([[0]], 1)
     nothing = instance.links_between(np.empty(0), np.empty(0))
     facts = TaskFacts(1.0, None, 3)
-    rows = pa.Table.from_batches(module._answer_rows(0, Task(instance, nothing), Answer(nothing, "s", facts)), ANSWER)
+    rows = pa.Table.from_batches(module.answer_rows(0, Task(instance, nothing), Answer(nothing, "s", facts)), ANSWER)
     assert rows.to_pylist() == [{"group": 0, "facts": facts._asdict(), "links": []}]
 
 
