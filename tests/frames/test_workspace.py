@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
 
 from overlay_spark.errors import GuardError
 from overlay_spark.frames.workspace import Workspace, copies
@@ -108,3 +109,21 @@ def test_workspace__is_closed_by_an_error_only(spark):
         fail()
     assert not lost.is_cached
     assert not spark.range(4).storageLevel.useMemory
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+def test_expect__keeps_small_problems_in_few_partitions_whatever_the_sessions_default(spark, workspace, adaptive):
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    spark.conf.set("spark.sql.shuffle.partitions", "60")
+    counted = spark.range(1000).groupBy((F.col("id") % 50).alias("x")).count()
+    before = workspace.hold(counted)
+    assert before.count() == 50
+    assert before.rdd.getNumPartitions() == 60  # adaptive execution does not spare what is cached
+    workspace.drop(before)
+    workspace.expect(1000)
+    assert workspace.settle(counted).rdd.getNumPartitions() <= 2
+    held = workspace.hold(counted)
+    assert held.count() == 50
+    assert held.rdd.getNumPartitions() == 2
+    workspace.expect(1_000_000)
+    assert workspace.hold(counted).rdd.getNumPartitions() == 20
