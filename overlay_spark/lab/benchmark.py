@@ -80,7 +80,7 @@ BENCHMARKS = {
         "grmaw",
         (Case(2000, 200), Case(10_000, 1000), Case(20_000, 100_000, "tiny_topics"), Case(5000, 20_000, "hub_node")),
         same_links=True,
-        large=(Case(94_000, 30_000, "zipf"), Case(100_000, 1000)),
+        large=(Case(94_000, 30_000, "long_tail"), Case(100_000, 1000)),
     ),
     "primal_dual": Benchmark(
         ("primal_dual", "greedy", "primal_dual_reverse_delete"),

@@ -89,7 +89,7 @@ def _tiny_topics(rng: np.random.Generator, scale: float) -> Instance:
     return _instance(n, n_topics, np.append(first, second), np.tile(np.arange(n_topics), 2), rng)
 
 
-def _zipf(rng: np.random.Generator, scale: float) -> Instance:
+def _long_tail(rng: np.random.Generator, scale: float) -> Instance:
     """94 000 nodes, 30 000 topics whose sizes fall as t^-0.8: some 66 million pairs of members."""
     n, n_topics = int(94_000 * scale), int(30_000 * scale)
     sizes = np.maximum(1, 0.081 * n * np.arange(1, n_topics + 1) ** -0.8).astype(int)
@@ -128,7 +128,7 @@ SHAPES: dict[str, Callable[[np.random.Generator, float], Instance]] = {
     "listed": _listed,
     "unit_costs": _unit_costs,
     "tiny_topics": _tiny_topics,
-    "zipf": _zipf,
+    "long_tail": _long_tail,
 }
 
 

@@ -21,7 +21,7 @@ from overlay_spark.lab.benchmark import (
     run_benchmark,
 )
 from overlay_spark.lab.measure import MeasureError, make_instance
-from overlay_spark.lab.shapes import shape
+from overlay_spark.lab.shapes import SHAPES, shape
 from overlay_spark.options import Options, WorkloadOptions
 
 SMALL = Case(60, 110)
@@ -138,3 +138,11 @@ def test_benchmark__fails_where_dual_values_differ(steps, tmp_path, monkeypatch)
     )
     with pytest.raises(MeasureError, match=r"dual values differ: \d+\.\d+ and 12\.5"):
         run_benchmark(Benchmark(("primal_dual",), "grmaw", (SMALL,), same_links=False), None, SEED_3, steps)
+
+
+def test_shapes__have_no_law_s_name():
+    """A case says by one word which of the two it is."""
+    for law in ("unif", "zipf", "expo"):
+        assert law not in SHAPES
+        assert Case(60, 110, law).has_yardstick
+        assert Case(60, 110, law).make(None, 3).n_nodes == 60

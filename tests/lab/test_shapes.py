@@ -33,7 +33,7 @@ def test_shapes__are_what_they_are_called():
     assert len(np.unique(made["many_sites"].costs.sites)) > 200
     assert len(np.unique(made["one_site"].costs.sites)) == 1
     assert np.unique(made["unit_costs"].costs.table).tolist() == [1]
-    assert made["zipf"].topic_sizes[0] > 100 * np.median(made["zipf"].topic_sizes)
+    assert made["long_tail"].topic_sizes[0] > 100 * np.median(made["long_tail"].topic_sizes)
 
 
 @pytest.mark.spark
