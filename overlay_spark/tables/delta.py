@@ -150,7 +150,6 @@ def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) 
 
     Every write asks this of its own table; asked of all tables beforehand, it keeps a job from writing only a few.
     """
-
     faults = []
     found = side_by_side([partial(_stored_columns, spark, reference) for reference in places.values()])
     for (table, reference), stored in zip(places.items(), found, strict=True):
