@@ -33,6 +33,8 @@ class Algorithm:
     """The bound it proves beside its links, by name."""
     unit_costs: bool = False
     """Whether all links count alike, so that many candidates have the same rank."""
+    in_rounds: bool = False
+    """Whether it is the greedy choice of least cost per topic joined, which many links at once may be."""
     by_cost_alone: bool = False
     """Whether a candidate's rank is its cost, whatever it joins."""
 
@@ -75,6 +77,7 @@ ALGORITHMS = (
         guarantee="H(g) x optimum, g = the most topics two nodes share",
         function=greedy,
         section="kernel",
+        in_rounds=True,
     ),
     Algorithm(
         name="fewest_links",
@@ -84,6 +87,7 @@ ALGORITHMS = (
         function=fewest_links,
         section="kernel",
         unit_costs=True,
+        in_rounds=True,
     ),
     Algorithm(
         name="trees",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overlay_spark.cli.parsing import (
@@ -20,17 +22,20 @@ from overlay_spark.cli.session import spark_session
 from overlay_spark.engines import require_known
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab.benchmark import BENCHMARKS, Benchmark, Case, Comparison, figures_of, run_benchmark
+from overlay_spark.lab.events import Shuffled, event_log
 from overlay_spark.lab.plan import plan_workload
 from overlay_spark.tables.references import Destination
 
 if TYPE_CHECKING:
     from overlay_spark.lab.profile import Profile
+    from overlay_spark.lab.rounds import InRounds
     from overlay_spark.options import Options
 
 EXAMPLES = """\
 examples:
   overlay-spark benchmark greedy --file coords.csv.gz   our greedy kernel beside a C++ program
   overlay-spark benchmark design                        where the time of a whole design job goes
+  overlay-spark benchmark rounds                        greedy as DataFrame operations, beside the kernel
 The C++ programs are in tests/yardsticks: run this in a clone of the source tree, with g++ installed.
 """
 
@@ -38,7 +43,11 @@ The C++ programs are in tests/yardsticks: run this in a clone of the source tree
 def add(commands: Any) -> None:
     summary = "measure our speed on this machine, beside plain C++ programs"
     parser = add_command(commands, "benchmark", run, summary, f"{EXAMPLES}\n{EXIT_CODES}")
-    parser.add_argument("what", choices=[*BENCHMARKS, "design"], help="a kernel, or the steps of a whole design job")
+    parser.add_argument(
+        "what",
+        choices=[*BENCHMARKS, "design", "rounds"],
+        help="a kernel, the steps of a design job, or greedy in rounds",
+    )
     add_points_flag(parser)
     parser.add_argument("--nodes", metavar="N", type=int, help="one workload with this many brokers instead of several")
     parser.add_argument("--topics", metavar="N", type=int, help="one workload with this many topics instead of several")
@@ -56,7 +65,10 @@ def run(given: argparse.Namespace) -> int:
     if given.what == "design":
         sizes = ((options.workload.nodes, options.workload.topics),) if one_size else None
         return _design(options, sizes, output)
-    benchmark, made = BENCHMARKS[given.what], options.workload
+    made = options.workload
+    if given.what == "rounds":
+        return _rounds(options, (Case(made.nodes, made.topics, made.law),) if one_size else None, given.large, output)
+    benchmark = BENCHMARKS[given.what]
     if one_size:
         benchmark = replace(benchmark, cases=(Case(made.nodes, made.topics, made.law),), large=())
     return _kernel(given.what, benchmark, options, given.large, output)
@@ -85,6 +97,60 @@ def _design(options: Options, sizes: Sequence[tuple[int, int]] | None, output: D
         profiles = profile_design(spark, options, output, steps, sizes or SIZES)
     print_profiles(profiles)
     return DONE
+
+
+def _rounds(options: Options, cases: Sequence[Case] | None, large: bool, output: Destination | None) -> int:
+    points = plan_workload(options).points
+    with (
+        tempfile.TemporaryDirectory(prefix="overlay-spark-") as folder,
+        Steps() as steps,
+        spark_session(options, steps, event_log(folder)) as spark,
+    ):
+        from overlay_spark.jobs.runs import Run
+        from overlay_spark.lab.figures import record_figures
+        from overlay_spark.lab.rounds import CASES, LARGE, figures_of, measure_rounds
+
+        logged = Path(folder) if any(Path(folder).iterdir()) else None  # a session that was running logs elsewhere
+        found = []
+        for one in measure_rounds(spark, cases or (LARGE if large else CASES), points, options, steps, logged):
+            found.append(one)
+            print_rounds(one)
+        if output is not None:
+            figures = figures_of(found, options.workload.seed)
+            record_figures(spark, figures, output, Run(job="benchmark", options=options, seed=options.workload.seed))
+    return DONE
+
+
+def print_rounds(one: InRounds) -> None:
+    """A line a pass, and what all of them took."""
+    passes, shuffled = one.passes, one.shuffled
+    print(f"\n{one.case.name}: {counted(one.links, 'link')}, the same as the kernel's")
+    print(f"  {'round':>5} {'candidates':>12} {'left':>12} {'links':>8} {'apart':>10} {'seconds':>8}  shuffled")
+    for i, p in enumerate(passes):
+        moved = "" if shuffled is None else _moved(shuffled[i])
+        print(f"  {p.number:>5} {p.band:>12,} {p.left:>12,} {p.links:>8,} {p.apart:>10,} {p.seconds:>8.1f}  {moved}")
+    if shuffled is not None:
+        print(f"  {'links in order':>60}  {_moved(shuffled[-1])}")
+    without = len(passes) - one.rounds
+    rows = [
+        ("rounds", str(one.rounds), f"and {counted(without, 'pass' if without == 1 else 'passe')} without links"),
+        ("candidates read", f"{one.read_per_candidate:.1f}", "times each"),
+        (
+            "seconds",
+            f"{one.seconds:.1f}",
+            f"{one.seconds / max(1, one.rounds):.1f} a round; kernel {one.kernel_seconds:.1f}",
+        ),
+        ("peak memory", f"{one.peak_bytes / 2**30:.2f} GiB", "of this process, its Spark and its tasks"),
+    ]
+    if shuffled is not None:
+        total = Shuffled(sum(s.rows for s in shuffled), sum(s.n_bytes for s in shuffled))
+        share = total.rows / max(1, one.topic_pairs)
+        rows.append(("shuffled", _moved(total), f"{share:.2f} x the {one.topic_pairs:,} candidate-topic rows"))
+    print_rows(rows)
+
+
+def _moved(shuffled: Shuffled) -> str:
+    return f"{shuffled.rows:,} rows, {shuffled.n_bytes / 2**20:.1f} MiB"
 
 
 def print_comparisons(found: Sequence[Comparison]) -> None:

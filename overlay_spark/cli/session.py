@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def spark_session(options: Options, steps: Steps) -> Iterator[SparkSession]:
-    """A session for one command; one made here is stopped, one found running is left alone."""
+def spark_session(options: Options, steps: Steps, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    """A session for one command; one made here, with these settings, is stopped, one found running is left alone."""
     steps("start Spark")
     try:
         spark_version()
@@ -26,7 +26,7 @@ def spark_session(options: Options, steps: Steps) -> Iterator[SparkSession]:
 
         PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True  # the message is ours to tell
         found = SparkSession.getActiveSession() is not None
-        spark = open_session(options.session, steps.say)
+        spark = open_session(options.session, steps.say, settings)
     finally:
         steps.done()
     try:

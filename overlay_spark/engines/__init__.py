@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from overlay_spark.frames.workspace import Workspace
     from overlay_spark.results import Estimate
 
-NAMES = ("kernel",)
+NAMES = ("kernel", "frames")
 """Every engine, in the order in which ``auto`` tries them; each is a module of this name with an ``ENGINE``."""
+WHOLE = "kernel"
+"""The engine that solves a problem as steps and bounds look at it: whole, in one task."""
 AUTO = "auto"
 
 
@@ -124,20 +126,37 @@ def choose(problem: IndexedProblem, options: Options, exact: bool = False) -> Ch
         raise OptionError(
             f"The engine {wanted!r} does not run {algorithm.name}. Engines that do: {', '.join(e.name for e in able)}."
         )
-    choices = []
+    choices: list[Choice] = []
     for engine in asked:
-        choices.append(_considered(engine, problem, options, exact))
+        before = ", ".join(f"{c.engine.name} would need about {_gib(c.size)}" for c in choices)
+        choices.append(_considered(engine, problem, options, exact, before))
         if choices[-1].refusal is None:
-            break
-    return choices[-1] if choices[-1].refusal is None else choices[0]
+            return choices[-1]
+    return choices[0]
 
 
-def _considered(engine: Engine, problem: IndexedProblem, options: Options, exact: bool) -> Choice:
+def _considered(engine: Engine, problem: IndexedProblem, options: Options, exact: bool, before: str) -> Choice:
     size = engine.size(problem, options, exact)
     refusal = engine.refusal(size, options)
     if refusal is not None and not exact:
         size = engine.size(problem, options, exact=True)
         refusal = engine.refusal(size, options)
-    by = "as asked" if options.design.engine == engine.name else "the first that takes it"
-    says = f"{engine.name}, {by}: needs about {size.task_bytes / 2**30:.1f} GiB of {options.design.task_memory} a task"
+    if refusal is None and engine.name != WHOLE:
+        refusal = _of_what_follows(problem, options, exact)
+    by = "as asked" if options.design.engine == engine.name else before or "the first that takes it"
+    says = f"{engine.name}, {by}: needs about {_gib(size)} of {options.design.task_memory} a task"
     return Choice(engine, size, says if refusal is None else f"{engine.name} does not take it", refusal)
+
+
+def _of_what_follows(problem: IndexedProblem, options: Options, exact: bool) -> str | None:
+    """Why the steps and the bound cannot follow: they take the whole problem in one task, whatever the engine."""
+    follows = [*options.design.then, *([] if options.design.bound is None else [options.design.bound])]
+    if not follows:
+        return None
+    whole = named(WHOLE)
+    refusal = whole.refusal(whole.size(problem, options, exact), options)
+    return None if refusal is None else f"What follows ({', '.join(follows)}) takes all of it at once. {refusal}"
+
+
+def _gib(size: Size) -> str:
+    return f"{size.task_bytes / 2**30:.1f} GiB"

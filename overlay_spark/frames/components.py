@@ -1,20 +1,31 @@
-"""Topic-connected components of an overlay: one seam, two methods.
+"""Topic-connected components of an overlay: one seam, two methods; found at once, or kept up to date link by link.
 
-Both give (topic, node, component), one row a subscription; ``component`` is the least node of the component.
+Of a whole overlay both give (topic, node, component), one row a subscription; ``component`` is the least node of the
+component. Of a growing one only the links just added are looked at, between the components there were.
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from overlay_spark.errors import SetupError
-from overlay_spark.frames.buckets import Bucket, by_buckets
-from overlay_spark.frames.graphs import graphframes_components, graphframes_is_available
+from overlay_spark.frames.buckets import SUBSCRIPTIONS_PER_BUCKET, Bucket, by_buckets
+from overlay_spark.frames.graphs import (
+    graphframes_components,
+    graphframes_is_available,
+    graphframes_labels,
+    topic_of,
+    vertex_of,
+)
 from overlay_spark.frames.indexing import IndexedProblem
-from overlay_spark.frames.workspace import Workspace
+from overlay_spark.frames.workspace import Workspace, parts_of
 from overlay_spark.options import ComponentOptions
 
 log = logging.getLogger(__name__)
@@ -60,3 +71,111 @@ def _label(bucket: Bucket) -> pa.Table:
 
     labels = connected_labels(len(bucket.node), bucket.left, bucket.right)
     return pa.table({"topic": bucket.topic, "node": bucket.node, "component": bucket.node[labels]})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components:
+    """The components of a growing overlay, in the topics that it does not connect yet.
+
+    ``by_node`` (node, topics, components) is settled: the component of a node in each such topic, side by side, by
+    topic. A component is named by its least subscription (:func:`overlay_spark.frames.graphs.vertex_of`), so that those
+    of different topics differ. Where they are ``small`` enough they are broadcast to the candidates.
+    """
+
+    by_node: DataFrame
+    problem: IndexedProblem
+    method: str
+    small: bool
+    apart: int
+    """How many components there are still to join, over all topics."""
+
+    @classmethod
+    def apart_all(cls, problem: IndexedProblem, method: str, small: bool, workspace: Workspace) -> Components:
+        """Those of the overlay without links: every subscription is one. Two shuffles, by topic and by node."""
+        rows = problem.members.join(problem.topics.where("size > 1").select("topic"), "topic")
+        component = vertex_of(F.col("topic"), F.col("node"), problem.n_nodes).alias("component")
+        apart = problem.n_subscriptions - problem.n_topics
+        empty = cls(by_node=rows, problem=problem, method=method, small=small, apart=apart)
+        return empty._with(rows.select("node", "topic", component), workspace)
+
+    @cached_property
+    def n_buckets(self) -> int:
+        """Into how many buckets of topics what is grouped by topic goes."""
+        return max(1, self.problem.n_subscriptions // SUBSCRIPTIONS_PER_BUCKET)
+
+    @cached_property
+    def n_parts(self) -> int:
+        """Into how many partitions what has about as many rows as there are subscriptions goes."""
+        return parts_of(self.problem.n_subscriptions)
+
+    def topic_of(self, component: Column) -> Column:
+        """The topic of a component."""
+        return topic_of(component, self.problem.n_nodes)
+
+    def met(self, links: DataFrame) -> DataFrame:
+        """Links (src, dst, ...) with ``topics`` and ``components`` of both ends, as columns ``*_a`` and ``*_b``.
+
+        A link with an end that has no topic left to connect is gone. Two joins by node.
+        """
+        for end, name in (("src", "a"), ("dst", "b")):
+            known = self.by_node.select(
+                F.col("node").alias(end),
+                F.col("topics").alias(f"topics_{name}"),
+                F.col("components").alias(f"components_{name}"),
+            )
+            links = links.join(F.broadcast(known) if self.small else known, end)
+        return links
+
+    def joining(self, joins: DataFrame, n_joins: int, workspace: Workspace) -> Components:
+        """The same once links join components (a, b), of which ``n_joins`` fewer are then left.
+
+        One shuffle of what is joined and one of the components, by node. The limit takes nothing away: it is how Spark
+        learns how few joins there are. Settled rows keep the size that was guessed for them, joins multiply guesses,
+        and each round would build on both guesses of the last: after ten rounds they have millions of digits.
+        """
+        labels = self._labels(joins.limit(n_joins), workspace)
+        into = labels.select(F.col("id").alias("component"), F.col("component").alias("into"))
+        rows = self._rows().join(F.broadcast(into) if self.small else into, "component", "left")
+        moved = rows.select("node", "topic", F.coalesce("into", "component").alias("component"))
+        after = replace(self, apart=self.apart - n_joins)._with(moved, workspace)
+        for done in (labels, self.by_node):
+            workspace.drop(done)
+        return after
+
+    def only_open(self, workspace: Workspace) -> Components:
+        """The same without the topics that are connected now. Two shuffles, by topic and by node."""
+        rows = self._rows()
+        ends = rows.groupBy("topic").agg(F.min("component").alias("least"), F.max("component").alias("most"))
+        after = self._with(rows.join(ends.where("least < most").select("topic"), "topic"), workspace)
+        workspace.drop(self.by_node)
+        return after
+
+    def _rows(self) -> DataFrame:
+        both = F.explode(F.arrays_zip("topics", "components")).alias("at")
+        at = (F.col("at.topics").alias("topic"), F.col("at.components").alias("component"))
+        return self.by_node.select("node", both).select("node", *at)
+
+    def _with(self, rows: DataFrame, workspace: Workspace) -> Components:
+        """(node, topic, component) as the components."""
+        listed = F.array_sort(F.collect_list(F.struct("topic", "component"))).alias("at")
+        topics, components = F.col("at.topic").alias("topics"), F.col("at.component").alias("components")
+        by_node = rows.repartition(self.n_parts, "node").groupBy("node").agg(listed)
+        return replace(self, by_node=workspace.settle(by_node.select("node", topics, components)))
+
+    def _labels(self, joins: DataFrame, workspace: Workspace) -> DataFrame:
+        """Joins (a, b) -> (id, component): what the components at their ends become."""
+        if self.method == GRAPHFRAMES:
+            return graphframes_labels(joins, workspace)
+        bucket = F.pmod(self.topic_of(F.col("a")), F.lit(self.n_buckets)).alias("bucket")
+        spread = joins.repartition(self.n_parts, bucket).groupBy(bucket)
+        return spread.applyInArrow(_labels_of, "id bigint, component bigint")
+
+
+def _labels_of(joins: pa.Table) -> pa.Table:
+    """Compiled union-find over the components that are joined."""
+    from overlay_spark.kernels.components import connected_labels
+
+    a, b = joins.column("a").to_numpy(), joins.column("b").to_numpy()
+    vertices, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+    labels = connected_labels(len(vertices), places[: len(a)], places[len(a) :])
+    return pa.table({"id": vertices, "component": vertices[labels]})

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import Algorithm, find
-from overlay_spark.frames.indexing import IndexedProblem, with_ends, with_shared_topics
-from overlay_spark.frames.pricing import with_price
+from overlay_spark.frames.candidates import candidates
+from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.selection import BYTES_AN_EDGE, edges_of
+from overlay_spark.frames.workspace import parts_of
 from overlay_spark.options import Options
 
 PAIRS_TO_COUNT = 2_000_000
@@ -36,6 +38,10 @@ BINS_A_DOUBLING = 512
 
 PAIRS_A_SECOND, LISTED_A_SECOND = 1e8, 5e6
 """Pairs of members, or listed links, that a core gets through in a second, all told; rough, and so are the classes."""
+
+
+PAIRS_A_SECOND_IN_FRAMES, CANDIDATES_A_SECOND, SECONDS_OF_ROUNDS = 5e6, 15e3, 40.0
+"""In rounds, on two cores: pairs of members met, candidates worked off, and what rounds take however few those are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +81,7 @@ class Size:
     def time_class(self) -> str:
         """seconds, minutes or hours: by pairs of members, or listed links, to go over."""
         seconds = self.pairs / PAIRS_A_SECOND if self.listed is None else self.listed / LISTED_A_SECOND
-        return "seconds" if seconds < 60 else "minutes" if seconds < 3600 else "hours"
+        return class_of(seconds)
 
     def say(self) -> str:
         bound = "" if self.is_exact else "about " if self.is_sampled else "at most "
@@ -125,32 +131,69 @@ def known_size(problem: IndexedProblem, options: Options) -> Size:
 def exact_size(problem: IndexedProblem, options: Options) -> Size:
     """The size with candidates counted, or told from those of some nodes, and how many of them rank alike.
 
-    One job: of listed links two joins by node, else one by topic and what prices take (:func:`with_price`).
+    One job, over what :func:`overlay_spark.frames.candidates.candidates` takes.
     """
     size, drawn = known_size(problem, options), 1
-    if problem.link_costs is not None:
-        shared = with_shared_topics(problem, problem.link_costs)
-        priced = shared.select(F.size("shared").alias("shared"), F.col("cost").alias("price")).where("shared > 0")
-    else:
+    if problem.link_costs is None:
         drawn = max(1, math.ceil(problem.n_topic_pairs / PAIRS_TO_COUNT))
-        some = problem.members.where(F.pmod(F.hash("node"), F.lit(drawn)) == 0)
-        a, b = some.select("topic", F.col("node").alias("src")), problem.members.withColumnRenamed("node", "dst")
-        pairs = a.join(b, "topic").where("src < dst").groupBy("src", "dst").agg(F.count(F.lit(1)).alias("shared"))
-        priced = with_price(problem, with_ends(problem, pairs)).select("shared", "price")
-    alike = priced.groupBy(*_rank(find(options.design.algorithm))).agg(F.count(F.lit(1)).alias("n"))
+    small = problem.n_subscriptions <= options.frames.broadcast_subscriptions
+    alike = (
+        candidates(problem, small, drawn)
+        .groupBy(*_rank(find(options.design.algorithm)))
+        .agg(F.count(F.lit(1)).alias("n"))
+    )
     rows = alike.groupBy("joins").agg(F.sum("n").alias("all"), F.max("n").alias("alike")).collect()  # few: one each
     if drawn > 1 and not rows:
         return size  # nobody was drawn
     found = {row["joins"]: (row["all"] * drawn, row["alike"] * drawn) for row in rows}
-    candidates = min(sum(n for n, _ in found.values()), size.candidates)
-    tied = min(candidates, most_alike(found, problem.n_subscriptions - problem.n_topics))
-    return replace(size, candidates=candidates, is_exact=drawn == 1, is_sampled=drawn > 1, tied=tied)
+    n = min(sum(n for n, _ in found.values()), size.candidates)
+    tied = min(n, most_alike(found, problem.n_subscriptions - problem.n_topics))
+    return replace(size, candidates=n, is_exact=drawn == 1, is_sampled=drawn > 1, tied=tied)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeInRounds(Size):
+    """The numbers of a problem that is solved in rounds, until what is left fits a task."""
+
+    edges: int
+    """About the most edges that a task of a round brings down to their forest."""
+    at_once: bool
+    """Whether all of it fits a task from the start, once the candidates are listed."""
+
+    @property
+    def task_bytes(self) -> int:
+        listed = replace(self, listed=self.candidates)
+        return super(SizeInRounds, listed).task_bytes if self.at_once else INTERPRETER + BYTES_AN_EDGE * self.edges
+
+    @property
+    def time_class(self) -> str:
+        seconds = self.pairs / PAIRS_A_SECOND_IN_FRAMES
+        if not self.at_once:
+            seconds += SECONDS_OF_ROUNDS + self.candidates / CANDIDATES_A_SECOND
+        return class_of(seconds)
+
+
+def size_in_rounds(size: Size, problem: IndexedProblem, options: Options) -> SizeInRounds:
+    """The same numbers, for an engine that works in rounds."""
+    edges = edges_of(problem, parts_of(size.candidates), options.frames)
+    listed = replace(size, listed=size.candidates)
+    return SizeInRounds(**asdict(size), edges=edges, at_once=fits_a_task(listed, options))
+
+
+def fits_a_task(left: Size, options: Options) -> bool:
+    """Whether the kernel may do what is left of a problem in rounds, its candidates given as listed links."""
+    return left.candidates <= options.frames.finish_in_task and left.task_bytes <= options.design.task_bytes
+
+
+def class_of(seconds: float) -> str:
+    """seconds, minutes or hours."""
+    return "seconds" if seconds < 60 else "minutes" if seconds < 3600 else "hours"
 
 
 def _rank(algorithm: Algorithm) -> tuple[Column, Column]:
-    """What a candidate joins (``joins``), and the bin of its rank in the kernels, of (shared, price)."""
-    joins = F.lit(1) if algorithm.by_cost_alone else F.col("shared")
-    rank = (F.lit(1) if algorithm.unit_costs else F.col("price")) / joins
+    """What a candidate joins (``joins``), and the bin of its rank in the kernels, of (shared_topics, cost)."""
+    joins = F.lit(1) if algorithm.by_cost_alone else F.col("shared_topics")
+    rank = (F.lit(1) if algorithm.unit_costs else F.col("cost")) / joins
     return joins.alias("joins"), F.floor(F.log2(rank) * BINS_A_DOUBLING).alias("bin")
 
 

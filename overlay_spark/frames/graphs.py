@@ -41,26 +41,48 @@ def node_of(vertex: Column, n_nodes: int) -> Column:
     return F.pmod(vertex, F.lit(n_nodes)).cast("int")
 
 
+def topic_of(vertex: Column, n_nodes: int) -> Column:
+    """The topic of such a number."""
+    return F.call_function("div", vertex, F.lit(n_nodes).cast("bigint"))
+
+
 def graphframes_components(problem: IndexedProblem, overlays: DataFrame, workspace: Workspace) -> DataFrame:
     """Sub-overlays (topic, src, dst, cost) -> (topic, node, component). Runs at once; the result is held.
 
     One graph has all topics: a subscription is a vertex, and a link an edge in every topic its ends share. The label of
-    a component is its least vertex, which names its least node. ``graphx`` is not used: below 0.12.3 it stops after 31
-    steps without a word.
+    a component is its least vertex, which names its least node.
     """
-    from graphframes import GraphFrame
-
     n, topic = problem.n_nodes, F.col("topic")
     vertices = problem.members.select(vertex_of(topic, F.col("node"), n).alias("id"), "topic", "node")
     edges = overlays.select(*[vertex_of(topic, F.col(end), n).alias(end) for end in ("src", "dst")])
-    found: DataFrame = GraphFrame(workspace.settle(vertices), workspace.settle(edges)).connectedComponents(
+    found = _connected(workspace.settle(vertices), workspace.settle(edges), workspace)
+    return found.select("topic", "node", node_of(F.col("component"), n).alias("component"))
+
+
+def graphframes_labels(edges: DataFrame, workspace: Workspace) -> DataFrame:
+    """Edges (a, b) between any vertices -> (id, component) of their ends. Runs at once; the result is held.
+
+    The label of a component is its least vertex.
+    """
+    edges = workspace.settle(edges.select(F.col("a").alias("src"), F.col("b").alias("dst")))
+    vertices = edges.select(F.explode(F.array("src", "dst")).alias("id")).distinct()
+    return _connected(workspace.settle(vertices), edges, workspace)
+
+
+def _connected(vertices: DataFrame, edges: DataFrame, workspace: Workspace) -> DataFrame:
+    """Settled vertices (id, ...) and edges (src, dst) -> vertices with ``component``.
+
+    ``graphx`` is not used: below 0.12.3 it stops after 31 steps without a word.
+    """
+    from graphframes import GraphFrame
+
+    found: DataFrame = GraphFrame(vertices, edges).connectedComponents(
         algorithm="graphframes",
         broadcastThreshold=-1,
         useLabelsAsComponents=True,
-        use_local_checkpoints=not _has_checkpoint_folder(problem.members.sparkSession),
+        use_local_checkpoints=not _has_checkpoint_folder(vertices.sparkSession),
     )
-    workspace.adopt(found)
-    return found.select("topic", "node", node_of(F.col("component"), n).alias("component"))
+    return workspace.adopt(found)
 
 
 def _has_checkpoint_folder(spark: SparkSession) -> bool:

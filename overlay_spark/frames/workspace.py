@@ -40,6 +40,11 @@ ROWS_A_PART = 50_000
 LEAST_PARTS = 2
 
 
+def parts_of(rows: int) -> int:
+    """How many partitions so many rows are worth."""
+    return max(LEAST_PARTS, -(-rows // ROWS_A_PART))
+
+
 class Workspace:
     """Frames kept during one computation, and let go together.
 
@@ -56,10 +61,11 @@ class Workspace:
 
     def expect(self, rows: int) -> None:
         """Tell how many rows the problem has."""
-        self._parts = max(LEAST_PARTS, -(-rows // ROWS_A_PART))
+        self._parts = parts_of(rows)
 
-    def _parted(self, frame: DataFrame) -> DataFrame:
-        return frame if self._parts is None else frame.coalesce(self._parts)
+    def _parted(self, frame: DataFrame, rows: int | None = None) -> DataFrame:
+        parts = self._parts if rows is None else parts_of(rows)
+        return frame if parts is None else frame.coalesce(parts)
 
     def hold(self, frame: DataFrame) -> DataFrame:
         """Keep the rows of what is given back once they are computed; where there is no cache, when needed."""
@@ -76,13 +82,14 @@ class Workspace:
         self._held.append(frame)
         return frame
 
-    def settle(self, frame: DataFrame) -> DataFrame:
-        """Compute the rows now, once and for all. One job.
+    def settle(self, frame: DataFrame, rows: int | None = None) -> DataFrame:
+        """Compute the rows now, once and for all. One job. ``rows`` says about how many, where they are not as many as
+        the problem has.
 
         By a local checkpoint; where there is none in a staged table; where there is no folder for one, by way of the
         driver, up to ``workspace.handover_rows`` rows.
         """
-        frame = self._parted(frame)
+        frame = self._parted(frame, rows)
         if self._checkpoints:
             try:
                 return frame.localCheckpoint(eager=True, storageLevel=self._level)
@@ -105,10 +112,12 @@ class Workspace:
         return self._spark.createDataFrame(rows, frame.schema)
 
     def drop(self, frame: DataFrame) -> None:
-        """Let go a frame that is held, before all others."""
+        """Let go a frame that is held or staged, before all others; a checkpoint goes with its last user."""
         if any(held is frame for held in self._held):
             self._held = [held for held in self._held if held is not frame]
             frame.unpersist()
+        elif self._staging is not None:
+            self._staging.drop(frame)
 
     def close(self) -> None:
         """Let go all that is held or staged; what was settled by a checkpoint goes with its last user."""

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,8 +54,13 @@ BRIEF = {
 Say = Callable[[str], None]
 
 
-def open_session(options: SessionOptions | None = None, say: Say = log.info) -> SparkSession:
-    """A session that reads and writes Delta tables; ``say`` hears what takes long or is missing."""
+def open_session(
+    options: SessionOptions | None = None, say: Say = log.info, settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A session that reads and writes Delta tables; ``say`` hears what takes long or is missing.
+
+    ``settings`` are Spark's own, for a session that is made here.
+    """
     version = spark_version()
     from pyspark.sql import SparkSession
 
@@ -65,7 +70,7 @@ def open_session(options: SessionOptions | None = None, say: Say = log.info) -> 
     if "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ:
         return _checked(SparkSession.builder.appName("overlay_spark").getOrCreate())
     require_java()
-    return _local_session(options or SessionOptions(), version, say)
+    return _local_session(options or SessionOptions(), version, say, settings or {})
 
 
 def spark_version() -> str:
@@ -156,7 +161,7 @@ def require_java() -> int:
     return major
 
 
-def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSession:
+def _local_session(options: SessionOptions, version: str, say: Say, also: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     jars = local_jars(options, version, say)
@@ -192,6 +197,7 @@ def _local_session(options: SessionOptions, version: str, say: Say) -> SparkSess
     }
     if options.brief:
         settings.update(BRIEF)
+    settings.update(also)
     builder = SparkSession.builder.appName("overlay_spark").master(f"local[{options.cores}]")
     session = builder.config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")

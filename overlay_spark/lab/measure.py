@@ -6,7 +6,9 @@ run's alone. Compiling, or loading compiled kernels, is done before the clock st
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -118,6 +120,22 @@ def peak_bytes() -> int:
         return int(told.split("VmHWM:")[1].split()[0]) << 10
     except (OSError, IndexError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def peak_below() -> int:
+    """The most memory this process and those below it have held, each at its own time; of this one alone where the
+    system does not tell."""
+    parents = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(") ")[2].split()[1])
+    mine, peak = {os.getpid()}, peak_bytes()
+    while found := {child for child, parent in parents.items() if parent in mine and child not in mine}:
+        mine |= found
+        for child in found:
+            with contextlib.suppress(OSError, IndexError):
+                peak += int(Path(f"/proc/{child}/status").read_text().split("VmHWM:")[1].split()[0]) << 10
+    return peak
 
 
 def main(path: str, algorithm: str, sections: str, runs: str, out: str) -> None:

@@ -14,6 +14,7 @@ from overlay_spark.options.checks import nearest
 from overlay_spark.options.components import ComponentOptions
 from overlay_spark.options.costs import CostOptions
 from overlay_spark.options.design import DesignOptions
+from overlay_spark.options.frames import FramesOptions
 from overlay_spark.options.kernel import KernelOptions
 from overlay_spark.options.loading import parse_override, read_toml, section_of
 from overlay_spark.options.metrics import MetricsOptions
@@ -25,6 +26,7 @@ __all__ = [
     "ComponentOptions",
     "CostOptions",
     "DesignOptions",
+    "FramesOptions",
     "KernelOptions",
     "MetricsOptions",
     "Options",
@@ -41,6 +43,7 @@ class Options:
     design: DesignOptions = field(default_factory=DesignOptions)
     costs: CostOptions = field(default_factory=CostOptions)
     kernel: KernelOptions = field(default_factory=KernelOptions)
+    frames: FramesOptions = field(default_factory=FramesOptions)
     components: ComponentOptions = field(default_factory=ComponentOptions)
     metrics: MetricsOptions = field(default_factory=MetricsOptions)
     workspace: WorkspaceOptions = field(default_factory=WorkspaceOptions)

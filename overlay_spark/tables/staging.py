@@ -16,20 +16,33 @@ class Staging:
 
     def __init__(self, spark: SparkSession, folder: str):
         self._spark, self._folder = spark, f"{folder.rstrip('/')}/staged-{uuid.uuid4().hex}"
-        self._written: list[tuple[str, StructType]] = []
+        self._written: list[tuple[str, DataFrame]] = []
         self._numbers = itertools.count()  # frames may be staged side by side
 
     def write(self, frame: DataFrame) -> DataFrame:
         """The frame's rows as they are now, read back from where they are staged. One job."""
         place = f"{self._folder}/{next(self._numbers)}"
-        self._written.append((place, frame.schema))
         frame.write.parquet(place)
-        return self._spark.read.schema(frame.schema).parquet(place)
+        staged = self._spark.read.schema(frame.schema).parquet(place)
+        self._written.append((place, staged))
+        return staged
+
+    def drop(self, frame: DataFrame) -> None:
+        """Delete the rows of a frame that was given back, before all others."""
+        for place, staged in self._written:
+            if staged is frame:
+                self._delete(place, staged.schema)
+        self._written = [(place, staged) for place, staged in self._written if staged is not frame]
 
     def clear(self) -> None:
         """Delete what was staged; in a store that this machine does not mount, empty files stay."""
-        for place, schema in self._written:
-            if not Path(self._folder).is_dir():
-                self._spark.createDataFrame([], schema).write.mode("overwrite").parquet(place)
+        for place, staged in self._written:
+            self._delete(place, staged.schema)
         self._written.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _delete(self, place: str, schema: StructType) -> None:
+        if Path(self._folder).is_dir():
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            self._spark.createDataFrame([], schema).write.mode("overwrite").parquet(place)
