@@ -53,7 +53,7 @@ class KernelEngine:
 def solve_instance(task: Task, options: Options) -> Answer:
     """Run the algorithm on a task's arrays, beyond the links that are there."""
     started = time.perf_counter()
-    links = find(options.design.algorithm)(task.instance, options)
+    links = find(options.design.algorithm)(task.instance, options, task.links if len(task.links) else None)
     facts = TaskFacts(time.perf_counter() - started, links.lower_bound, links.sum_of_trees)
     return Answer(links, STAGE, facts)
 

@@ -11,7 +11,7 @@ METHODS = ("auto", "graphframes", "grouped")
 
 @dataclass(frozen=True, kw_only=True)
 class ComponentOptions:
-    """How topic-connected components are found when an overlay is verified.
+    """How topic-connected components are found, when an overlay is verified and in the rounds of the frames engine.
 
     ``grouped`` tasks look at whole topics, many at a time, and are several times faster as long as a topic fits a task;
     ``graphframes`` spreads each topic over the cluster. ``auto`` takes it where a topic has ``huge_topic`` nodes.

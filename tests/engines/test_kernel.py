@@ -59,6 +59,14 @@ def test_solve_instance__runs_the_algorithm_of_the_options_with_its_options():
         assert (answer.facts.sum_of_trees, answer.stage) == (expected.sum_of_trees, STAGE)
 
 
+def test_solve_instance__goes_on_from_the_links_that_are_there():
+    instance, _ = case_named("clusters_v24")
+    whole = find("greedy")(instance, Options())
+    first = whole.take(slice(0, 10))
+    answer = solve_instance(Task(instance, first), Options())
+    assert checks.picks(answer.links) == checks.picks(whole)[10:]
+
+
 def size(listed=None):
     return Size(nodes=1500, topics=70, subscriptions=30_000, candidates=1_124_250, is_exact=False, listed=listed)
 

@@ -13,7 +13,8 @@ from overlay_spark.frames.components import GRAPHFRAMES, GROUPED, choose_method,
 from overlay_spark.frames.graphs import graphframes_is_available
 from overlay_spark.frames.indexing import with_shared_topics
 from overlay_spark.options import ComponentOptions
-from tests import naive
+from tests import checks, naive
+from tests.frames.growing import Growth, stored
 from tests.problems import indexed, problem, sorted_rows
 
 pytestmark = pytest.mark.spark
@@ -128,3 +129,36 @@ def test_choose_method__does_not_ask_for_what_is_not_wanted(spark, given, monkey
     monkeypatch.setattr(module, "graphframes_is_available", fail)
     require_method(spark, ComponentOptions(method=GROUPED))
     assert choose_method(given, ComponentOptions()) == GROUPED
+
+
+N = 14
+WANTS = [{4, *(t for t in range(4) if (v + t * t) % 3)} for v in range(N - 1)] + [{5}]
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["broadcast", "shuffled"])
+def test_growing_components__are_those_by_definition(spark, workspace, method, small):
+    growth = Growth.of(spark, workspace, checks.instance_of(WANTS, 6), method, small)
+    assert stored(growth.components) == growth.expected()  # the topic of one node is connected already
+    assert growth.components.apart == growth.twin.apart()
+    path = [(u, u + 1) for u in range(N - 2)]
+    for pairs in (path[::3], path[1::3], path[2::3]):
+        growth.add(pairs)
+        assert stored(growth.components) == growth.expected()
+        assert growth.components.apart == growth.twin.apart()
+    before = {topic for topic, _ in stored(growth.components)}
+    growth.components = growth.components.only_open(workspace)
+    open_topics = {t for t, labels in enumerate(growth.twin.labels) if len(set(labels.values())) > 1}
+    assert stored(growth.components) == {key: c for key, c in growth.expected().items() if key[0] in open_topics}
+    assert 0 < len(open_topics) < len(before)
+
+
+def test_growing_components__keep_a_size_that_spark_can_tell(spark, workspace):
+    """Settled rows keep the size guessed for them: unbounded, guesses would have millions of digits after ten rounds."""
+    growth = Growth.of(spark, workspace, checks.instance_of([{0}] * 20, 1))
+    digits = []
+    for u in range(12):
+        growth.add([(u, u + 1)])
+        growth.refresh()
+        size = growth.left._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()
+        digits.append(len(str(size)))
+    assert max(digits) < 1000

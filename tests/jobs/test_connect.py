@@ -48,6 +48,8 @@ if __name__ == "__main__":
         delta.overwrite(table, table.rows(spark, rows), place.table(table.name), {})
     for kind in ("delta", "csv"):
         codes[f"design {kind}"] = command("design", kind, "--output", f"{folder}/out-{kind}")
+    rounds = ("--engine", "frames", "--set", "frames.finish_in_task=0")
+    codes["design in rounds"] = command("design", "delta", "--output", f"{folder}/out-rounds", *rounds)
     codes["verify delta"] = command("verify", "delta", "--overlay", f"{folder}/out-delta")
     codes["estimate csv"] = command("estimate", "csv")
     codes["nothing there"] = command("verify", "csv", "--overlay", f"{folder}/nowhere")
@@ -83,11 +85,11 @@ def test_jobs__over_connect_need_no_plugin(spark, tmp_path):
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["kind"] == "pyspark.sql.connect.session"
-    codes = dict.fromkeys(("design delta", "design csv", "verify delta", "estimate csv"), 0)
+    codes = dict.fromkeys(("design delta", "design csv", "design in rounds", "verify delta", "estimate csv"), 0)
     assert found["codes"] == {**codes, "nothing there": 1}, done.stderr[-4000:]
     assert "there is no Delta table here" in done.stderr
     assert "Traceback" not in done.stderr
-    for kind in ("delta", "csv"):
+    for kind in ("delta", "csv", "rounds"):
         place = Destination.parse(str(tmp_path / f"out-{kind}"))
         links = delta.read(spark, place.table(catalog.OVERLAY_LINKS.name)).select("src", "dst", "pick")
         assert sorted_rows(links) == [("a", "b", 0), ("a", "c", 1)]
