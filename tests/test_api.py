@@ -78,7 +78,8 @@ def test_design__gives_tables_of_the_catalog(spark, design):
     ):
         assert table.schema_faults(frame)[0] == []
         assert frame.columns == table.schema.names
-    assert sorted_rows(overlay.links) == [("a", "b", 1.0, 1, 1, "single", 0), ("a", "c", 2.5, 2, 2, "single", 1)]
+    stage = {"kernel": "single", "frames": "finish"}[overlay.engine]
+    assert sorted_rows(overlay.links) == [("a", "b", 1.0, 1, 1, stage, 0), ("a", "c", 2.5, 2, 2, stage, 1)]
     assert sorted_rows(overlay.topics) == [("x", 3, 2, 1, 2, 3.5), ("y", 2, 1, 1, 1, 2.5)]
     assert sorted_rows(overlay.nodes) == [("a", 2, 2, 3.5), ("b", 1, 1, 1.0), ("c", 2, 1, 2.5), ("idle", 0, 0, 0.0)]
     assert (overlay.lower_bound, overlay.bound, overlay.gap) == (None, None, None)
@@ -104,10 +105,10 @@ def test_design__does_not_depend_on_row_order_partitions_or_plans(spark, design)
         again.close()
 
 
-def test_design__takes_either_orientation_and_whole_number_ids(spark, design):
+def test_design__takes_either_orientation_and_whole_number_ids(spark):
     subscriptions = spark.createDataFrame([(n, 7) for n in (2, 10, 1)], "node_id int, topic_id int")
     costs = spark.createDataFrame([(10, 1, 1), (1, 10, 1), (10, 2, 1)], "src int, dst int, cost int")
-    overlay = design(OverlayProblem(subscriptions, ListedCosts(costs)))
+    overlay = overlay_spark.design(OverlayProblem(subscriptions, ListedCosts(costs)))
     assert sorted_rows(overlay.links.select("src", "dst", "cost")) == [("1", "10", 1.0), ("10", "2", 1.0)]
 
 
@@ -159,31 +160,33 @@ def test_design__by_coordinates_is_that_of_the_same_costs_listed(spark, design):
     assert "1 row with another cost than the costs given" in found.faults[0]
 
 
-def test_design__tells_the_bound_where_one_was_computed(spark, design):
+def test_design__tells_the_bound_where_one_was_computed(spark):
     given = problem(spark, TRIANGLE, COSTS)
-    dual = design(given, "PdMAW")
+    dual = overlay_spark.design(given, "PdMAW")
     assert (dual.bound, dual.algorithm) == ("dual value of primal_dual", "primal_dual")
     assert 0 < dual.lower_bound <= 3.5 <= dual.metrics.cost
     assert dual.gap == dual.metrics.cost / dual.lower_bound - 1
-    asked = design(given, options=Options(design=DesignOptions(bound="primal_dual")))
+    asked = overlay_spark.design(given, options=Options(design=DesignOptions(bound="primal_dual")))
     assert (asked.lower_bound, asked.bound) == (dual.lower_bound, dual.bound)
-    assert design(given, "TrMAW").facts.sum_of_trees == 5.5  # a-b and b-c for x, a-c for y
+    assert overlay_spark.design(given, "TrMAW").facts.sum_of_trees == 5.5  # a-b and b-c for x, a-c for y
 
 
-def test_design__takes_needless_links_away_afterwards(spark, design):
+def test_design__takes_needless_links_away_afterwards(spark):
     subscriptions = [("a", "x"), ("b", "x"), ("a", "y"), ("c", "y"), *[(node, "z") for node in "abc"]]
     costs = [("a", "b", 3.0), ("a", "c", 3.0), ("b", "c", 1.0)]
     given = problem(spark, subscriptions, costs)
-    assert design(given, "trees").metrics.links == 3
-    fewer = design(given, "trees", then="reverse_delete")
+    assert overlay_spark.design(given, "trees").metrics.links == 3
+    fewer = overlay_spark.design(given, "trees", then="reverse_delete")
     assert sorted_rows(fewer.links.select("src", "dst", "contribution", "pick")) == [("a", "b", 2, 0), ("a", "c", 2, 1)]
-    assert design(given, "PdrdMAW").metrics.links == 2
+    assert overlay_spark.design(given, "PdrdMAW").metrics.links == 2
     with pytest.raises(OptionError, match="There is no step 'shuffle'"):
-        design(given, then="shuffle")
+        overlay_spark.design(given, then="shuffle")
 
 
-def test_design__leaves_out_diameters_of_topics_too_large(spark, design):
-    overlay = design(problem(spark, TRIANGLE, COSTS), options=Options(metrics=MetricsOptions(diameter_max_nodes=2)))
+def test_design__leaves_out_diameters_of_topics_too_large(spark):
+    overlay = overlay_spark.design(
+        problem(spark, TRIANGLE, COSTS), options=Options(metrics=MetricsOptions(diameter_max_nodes=2))
+    )
     assert sorted_rows(overlay.topics.select("topic_id", "diameter")) == [("x", None), ("y", 1)]
     assert overlay.metrics.topics_measured == 1
 
@@ -198,22 +201,24 @@ def test_design__names_the_topic_and_sides_that_listed_links_cannot_connect(spar
     )
 
 
-def test_design__refuses_names_nobody_knows(spark, design):
+def test_design__refuses_names_nobody_knows(spark):
     given = problem(spark, TRIANGLE, COSTS)
     with pytest.raises(OptionError, match="Did you mean 'greedy'"):
-        design(given, "gredy")
+        overlay_spark.design(given, "gredy")
     with pytest.raises(OptionError, match="There is no engine 'gpu'"):
-        design(given, engine="gpu")
+        overlay_spark.design(given, engine="gpu")
 
 
-def test_design__hands_out_what_it_proved_whatever_becomes_of_its_files(spark, tmp_path, design):
+def test_design__hands_out_what_it_proved_whatever_becomes_of_its_files(spark, tmp_path):
     def write(name, columns, rows):
         spark.createDataFrame(rows, columns).coalesce(1).write.mode("overwrite").parquet(f"{tmp_path}/{name}")
 
     write("subscriptions", "node_id string, topic_id string", TRIANGLE)
     write("costs", "src string, dst string, cost double", COSTS)
     read = spark.read.parquet
-    overlay = design(OverlayProblem(read(f"{tmp_path}/subscriptions"), ListedCosts(read(f"{tmp_path}/costs"))))
+    overlay = overlay_spark.design(
+        OverlayProblem(read(f"{tmp_path}/subscriptions"), ListedCosts(read(f"{tmp_path}/costs")))
+    )
     expected = [sorted_rows(frame) for frame in (overlay.links, overlay.topics, overlay.nodes)]
     write("subscriptions", "node_id string, topic_id string", [("p", "u"), ("q", "u")])
     write("costs", "src string, dst string, cost double", [("p", "q", 9.0)])
@@ -254,9 +259,9 @@ def test_design__solves_once_where_nothing_can_be_kept(spark, tmp_path, monkeypa
     assert list((tmp_path / "staged").glob("*")) == []
 
 
-def test_problem__counts_in_its_own_unit_before_that_of_the_options(spark, design):
+def test_problem__counts_in_its_own_unit_before_that_of_the_options(spark):
     own = replace(problem(spark, TRIANGLE, COSTS), unit=0.75)
-    overlay = design(own, options=Options(costs=CostOptions(unit=0.1)))
+    overlay = overlay_spark.design(own, options=Options(costs=CostOptions(unit=0.1)))
     assert sorted_rows(overlay.links.select("cost")) == [(0.75,), (2.25,)]
     with pytest.raises(OptionError, match=r"costs\.unit must be"):
         replace(own, unit=-1.0)

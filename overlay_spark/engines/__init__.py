@@ -128,7 +128,7 @@ def choose(problem: IndexedProblem, options: Options, exact: bool = False) -> Ch
         )
     choices: list[Choice] = []
     for engine in asked:
-        before = ", ".join(f"{c.engine.name} would need about {_gib(c.size)}" for c in choices)
+        before = ", ".join(f"{c.engine.name} would need about {_gib(c.size)} a task" for c in choices)
         choices.append(_considered(engine, problem, options, exact, before))
         if choices[-1].refusal is None:
             return choices[-1]
@@ -143,7 +143,8 @@ def _considered(engine: Engine, problem: IndexedProblem, options: Options, exact
         refusal = engine.refusal(size, options)
     if refusal is None and engine.name != WHOLE:
         refusal = _of_what_follows(problem, options, exact)
-    by = "as asked" if options.design.engine == engine.name else before or "the first that takes it"
+    why = f"as {before}" if before else "the first that takes it"
+    by = "as asked" if options.design.engine == engine.name else why
     says = f"{engine.name}, {by}: needs about {_gib(size)} of {options.design.task_memory} a task"
     return Choice(engine, size, says if refusal is None else f"{engine.name} does not take it", refusal)
 

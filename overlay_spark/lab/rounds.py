@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from overlay_spark.engines import named
-from overlay_spark.engines.frames import FramesEngine, Pass
+from overlay_spark.engines import WHOLE, named
+from overlay_spark.engines.frames import ENGINE, Pass
 from overlay_spark.frames.indexing import IndexedProblem, prepare
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.jobs.progress import Steps
@@ -75,7 +75,7 @@ def measure_rounds(
 
 def _timed(indexed: IndexedProblem, options: Options, workspace: Workspace) -> tuple[list[tuple[int, ...]], float]:
     started = time.perf_counter()
-    found = picks(named("kernel").solve(indexed, options, workspace).links)
+    found = picks(named(WHOLE).solve(indexed, options, workspace).links)
     return found, time.perf_counter() - started
 
 
@@ -98,7 +98,7 @@ def _measured(
         steps(f"{case.name}: after round {one.number}, {one.left:,} candidates left")
 
     steps(f"{case.name}: candidates")
-    solved = FramesEngine().solve(indexed, options, workspace, tell)
+    solved = ENGINE.solve(indexed, options, workspace, tell)
     found = picks(solved.links)
     times.append(time.time())
     steps.done()
@@ -126,7 +126,7 @@ def figures_of(found: Sequence[InRounds], seed: int) -> list[Figure]:
     """Rows for the table ``experiments``."""
     figures: list[Figure] = []
     for one in found:
-        where = ("benchmark", f"rounds T={one.case.topics} {one.case.law}", "frames", float(one.case.nodes), seed)
+        where = ("benchmark", f"rounds T={one.case.topics} {one.case.law}", ENGINE.name, float(one.case.nodes), seed)
         told = {
             "rounds": one.rounds,
             "passes": len(one.passes),
@@ -138,6 +138,5 @@ def figures_of(found: Sequence[InRounds], seed: int) -> list[Figure]:
             told["rows shuffled"] = sum(s.rows for s in one.shuffled)
             told["bytes shuffled"] = sum(s.n_bytes for s in one.shuffled)
         figures += [(*where, metric, float(value), None) for metric, value in told.items()]
-        kernel = (*where[:2], "kernel", *where[3:])
-        figures.append((*kernel, "seconds", one.kernel_seconds, None))
+        figures.append((*where[:2], WHOLE, *where[3:], "seconds", one.kernel_seconds, None))
     return figures

@@ -44,7 +44,7 @@ def test_auto__takes_the_first_that_takes_the_problem(these):
     these(small, large)
     choice = module.choose(None, Options())
     assert choice.require() is large
-    assert choice.says.startswith("large, the first that takes it: needs about 0.4 GiB of 8g a task")
+    assert choice.says.startswith("large, as small would need about 0.4 GiB a task: needs about 0.4 GiB of 8g a task")
     assert (small.counted, large.counted) == (1, 0)
 
 

@@ -103,7 +103,7 @@ class Limit(DesignOptions):
 
 def limited(n_bytes):
     limit = type("Limit", (Limit,), {"task_bytes": n_bytes})
-    return Options(design=limit())
+    return Options(design=limit(engine="kernel"))
 
 
 @pytest.mark.spark

@@ -18,7 +18,7 @@ from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 from tests.problems import sorted_rows
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow_session]
+pytestmark = [pytest.mark.cluster]
 
 ROOT = Path(__file__).parents[2]
 
