@@ -87,6 +87,17 @@ def uniform(costs: Costs) -> Costs:
     return site_costs(np.zeros(n_nodes), np.ones((1, 1)))
 
 
+def costs_among(costs: Costs, nodes: NDArray[Any]) -> Costs:
+    """The costs between these nodes, ascending, numbered anew."""
+    if costs.kind == SITES:
+        return costs._replace(sites=costs.sites[nodes])
+    if costs.kind == POINTS:
+        return costs._replace(points=costs.points[nodes], heights=costs.heights[nodes])
+    known = np.isin(costs.src, nodes) & np.isin(costs.dst, nodes)
+    src, dst = (np.searchsorted(nodes, ends[known]).astype(np.int32) for ends in (costs.src, costs.dst))
+    return costs._replace(src=src, dst=dst, values=costs.values[known])
+
+
 def cost_row(costs: Costs, u: int) -> NDArray[np.int64]:
     """What a link from node u to each node costs, where every pair may link; for checks and small problems."""
     if costs.kind == SITES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay_spark.costs import Costs, uniform
+from overlay_spark.costs import Costs, costs_among, uniform
 
 if TYPE_CHECKING:
     from overlay_spark.kernels.growing import Growing
+
+
+LINK_COLUMNS = ("src", "dst", "cost", "contribution")
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,19 @@ class Links:
     def pairs(self) -> list[tuple[int, int]]:
         return list(zip(self.src.tolist(), self.dst.tolist(), strict=True))
 
+    @classmethod
+    def one_after_the_other(cls, several: Sequence[Links]) -> Links:
+        """Overlays as one, in this order; each link joins what it did in its own."""
+        src, dst, cost, joins = (np.concatenate([getattr(one, name) for one in several]) for name in LINK_COLUMNS)
+        return cls(src, dst, cost, joins)
+
+    def renumbered(self, nodes: NDArray[Any]) -> Links:
+        """The same links where node i is ``nodes[i]``; these must ascend."""
+        return replace(self, src=nodes[self.src].astype(np.int32), dst=nodes[self.dst].astype(np.int32))
+
     def take(self, order: NDArray[Any]) -> Links:
         """Some of the links, in the order given; what was said of all stays."""
-        columns = {name: getattr(self, name)[order] for name in ("src", "dst", "cost", "contribution")}
+        columns = {name: getattr(self, name)[order] for name in LINK_COLUMNS}
         return replace(self, **columns)
 
 
@@ -94,6 +108,14 @@ class Instance:
     def with_unit_costs(self) -> Instance:
         """The same problem with every link at cost 1."""
         return replace(self, costs=uniform(self.costs))
+
+    def among(self, nodes: NDArray[Any]) -> Instance:
+        """The problem of these nodes, ascending, numbered anew; topics keep their numbers."""
+        sizes = np.diff(self.offsets)[nodes]
+        offsets = np.zeros(len(nodes) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        places = np.repeat(self.offsets[nodes] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return Instance(self.n_topics, offsets, self.topics[places], costs_among(self.costs, nodes))
 
     def topics_of(self, node: int) -> NDArray[np.int32]:
         return self.topics[self.offsets[node] : self.offsets[node + 1]]

@@ -56,7 +56,7 @@ class Facts:
     method: str
     """How topic-connected components were found when it was verified."""
     solve_seconds: float
-    """What the algorithm itself took, summed over tasks."""
+    """What the algorithm itself took, summed over tasks; in rounds, all of them by the clock."""
     sum_of_trees: float | None = None
     """What the topics' trees cost when each topic pays for its own, where the algorithm builds trees."""
 

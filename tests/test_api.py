@@ -16,7 +16,7 @@ from overlay_spark import CoordinateCosts, ListedCosts, OverlayProblem, SiteCost
 from overlay_spark.costs import point_costs
 from overlay_spark.errors import InputError, OptionError
 from overlay_spark.kernels.link_costs import costs_of
-from overlay_spark.options import CostOptions, DesignOptions, MetricsOptions, Options, WorkspaceOptions
+from overlay_spark.options import CostOptions, DesignOptions, FramesOptions, MetricsOptions, Options, WorkspaceOptions
 from overlay_spark.tables import catalog
 from tests.conftest import CASES, GOLDEN
 from tests.problems import golden_problem, links_in_order, node, options, problem, sorted_rows
@@ -41,7 +41,8 @@ def design(request):
 def test_design__gives_the_golden_links(spark, design, algorithm, expected, listed):
     """All golden cases beside one another in one design: they share no topic, so each keeps its own links and order."""
     cases = [json.loads(path.read_text()) for path in GOLDEN]
-    overlay = design(golden_problem(spark, cases, listed), algorithm, options=options())
+    to_the_end = FramesOptions(finish_in_task=0)
+    overlay = design(golden_problem(spark, cases, listed), algorithm, options=options(frames=to_the_end))
     links = overlay.links.orderBy("pick").collect()
     nodes, topics = overlay.nodes.collect(), overlay.topics.collect()
     assert len(cases) == 11

@@ -109,3 +109,13 @@ def test_topic_shapes__count_nodes_links_and_components(overlay):
         for nodes, label in zip(members, naive.topic_components(instance, pairs), strict=True)
     ]
     assert instance.topic_shapes(checks.links_of(instance, pairs))[:, :3].tolist() == expected
+
+
+@given(instances(), SEEDS)
+def test_among__is_the_problem_of_some_nodes(instance, seed):
+    nodes = np.flatnonzero(np.random.default_rng(seed).random(instance.n_nodes) < 0.6)
+    some, wants = instance.among(nodes), naive.interests(instance)
+    assert naive.interests(some) == [wants[v] for v in nodes.tolist()]
+    place = {v: i for i, v in enumerate(nodes.tolist())}
+    expected = {(place[u], place[v]): c for (u, v), c in naive.allowed(instance).items() if u in place and v in place}
+    assert naive.allowed(some) == expected

@@ -8,6 +8,7 @@ from overlay_spark.options import (
     ComponentOptions,
     CostOptions,
     DesignOptions,
+    FramesOptions,
     KernelOptions,
     MetricsOptions,
     Options,
@@ -151,6 +152,13 @@ def test_load__refuses_a_file_that_cannot_be_read(tmp_path):
         (CostOptions, {"unit": float("nan")}),
         (CostOptions, {"unit": float("inf")}),
         (KernelOptions, {"band": -1}),
+        (FramesOptions, {"band_share": 0.0}),
+        (FramesOptions, {"band_share": 1.1}),
+        (FramesOptions, {"least_band": 0}),
+        (FramesOptions, {"topic_rows": 0}),
+        (FramesOptions, {"finish_in_task": -1}),
+        (FramesOptions, {"broadcast_subscriptions": -1}),
+        (FramesOptions, {"most_candidates": 0}),
         (ComponentOptions, {"method": "spark"}),
         (MetricsOptions, {"diameter_max_nodes": -1}),
         (SessionOptions, {"cores": "0"}),
@@ -169,6 +177,7 @@ def test_option_values__out_of_range_are_refused_by_name_with_what_was_found(cls
 
 def test_option_values__at_the_borders_are_taken():
     assert DesignOptions(seed=2**63 - 1).seed == 2**63 - 1
+    assert FramesOptions(finish_in_task=0, broadcast_subscriptions=0, band_share=1.0).finish_in_task == 0
     assert KernelOptions(band=0).band == MetricsOptions(diameter_max_nodes=0).diameter_max_nodes == 0
     assert [SessionOptions(cores=cores).cores for cores in ("*", "1", "16")] == ["*", "1", "16"]
 

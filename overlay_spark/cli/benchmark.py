@@ -122,25 +122,22 @@ def _rounds(options: Options, cases: Sequence[Case] | None, large: bool, output:
 
 
 def print_rounds(one: InRounds) -> None:
-    """A line a pass, and what all of them took."""
-    passes, shuffled = one.passes, one.shuffled
+    """A line a round, and what all of them took."""
+    shuffled = one.shuffled
     print(f"\n{one.case.name}: {counted(one.links, 'link')}, the same as the kernel's")
     print(f"  {'round':>5} {'candidates':>12} {'left':>12} {'links':>8} {'apart':>10} {'seconds':>8}  shuffled")
-    for i, p in enumerate(passes):
+    for i, r in enumerate(one.rounds):
         moved = "" if shuffled is None else _moved(shuffled[i])
-        print(f"  {p.number:>5} {p.band:>12,} {p.left:>12,} {p.links:>8,} {p.apart:>10,} {p.seconds:>8.1f}  {moved}")
+        print(f"  {r.number:>5} {r.band:>12,} {r.left:>12,} {r.links:>8,} {r.apart:>10,} {r.seconds:>8.1f}  {moved}")
     if shuffled is not None:
         print(f"  {'links in order':>60}  {_moved(shuffled[-1])}")
-    without = len(passes) - one.rounds
+    n, kernel = len(one.rounds), f"{one.kernel_seconds:.1f} s by the kernel alone"
     rows = [
-        ("rounds", str(one.rounds), f"and {counted(without, 'pass' if without == 1 else 'passe')} without links"),
+        ("rounds", str(n), "each with links"),
         ("candidates read", f"{one.read_per_candidate:.1f}", "times each"),
-        (
-            "seconds",
-            f"{one.seconds:.1f}",
-            f"{one.seconds / max(1, one.rounds):.1f} a round; kernel {one.kernel_seconds:.1f}",
-        ),
-        ("peak memory", f"{one.peak_bytes / 2**30:.2f} GiB", "of this process, its Spark and its tasks"),
+        ("seconds", f"{one.seconds:.1f}", f"{one.seconds / max(1, n):.1f} a round; {kernel}"),
+        ("finished by the kernel", f"{one.finished_seconds:.1f}", "seconds"),
+        ("peak memory", f"{one.peak_bytes / 2**30:.2f} GiB", "of this process, its Spark and its tasks, so far"),
     ]
     if shuffled is not None:
         total = Shuffled(sum(s.rows for s in shuffled), sum(s.n_bytes for s in shuffled))

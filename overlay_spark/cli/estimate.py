@@ -58,7 +58,7 @@ def print_estimate(found: Estimate, task_memory: str) -> None:
                 f"{found.task_bytes / 2**30:.2f} GiB",
                 f"about; design.task_memory allows {task_memory}",
             ),
-            ("time to solve", found.time_class, "on one core"),
+            ("time to solve", found.time_class, "roughly"),
             (f"{found.engine} engine", "fits" if found.fits else "does not fit", ""),
         ]
     )

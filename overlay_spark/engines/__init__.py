@@ -156,6 +156,8 @@ def _of_what_follows(problem: IndexedProblem, options: Options, exact: bool) -> 
         return None
     whole = named(WHOLE)
     refusal = whole.refusal(whole.size(problem, options, exact), options)
+    if refusal is not None and not exact:
+        refusal = whole.refusal(whole.size(problem, options, exact=True), options)
     return None if refusal is None else f"What follows ({', '.join(follows)}) takes all of it at once. {refusal}"
 
 

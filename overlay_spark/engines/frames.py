@@ -15,12 +15,13 @@ from pyspark.sql import functions as F
 from overlay_spark.algorithms.registry import Algorithm, find
 from overlay_spark.engines import Solved
 from overlay_spark.engines.kernel import solve_instance
+from overlay_spark.errors import VerificationError
 from overlay_spark.frames.candidates import candidates
 from overlay_spark.frames.components import Components, choose_method
 from overlay_spark.frames.contributions import contributions, rank
-from overlay_spark.frames.estimates import Size, exact_size, fits_a_task, known_size, size_in_rounds
+from overlay_spark.frames.estimates import Size, exact_size, fits_a_task, known_size, left_of, size_in_rounds
 from overlay_spark.frames.indexing import IndexedProblem, with_shared_topics
-from overlay_spark.frames.selection import Band, buckets_of, next_band, safe_links
+from overlay_spark.frames.selection import Band, next_band, safe_links
 from overlay_spark.frames.tasks import Answer, Task, TaskFacts, in_one_task
 from overlay_spark.frames.workspace import Workspace, parts_of
 from overlay_spark.options import Options
@@ -32,11 +33,11 @@ ROUND, FINISH = "round", "finish"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pass:
-    """One look at a band: what it found, and what there is after it."""
+class Round:
+    """One look at a band: the links it found, and what there is after it."""
 
     number: int
-    """Counts passes that found links; where it found none, that of the last that did."""
+    """From 1."""
     threshold: float
     read: int
     """Candidates looked at, those of a new band's choice included."""
@@ -55,13 +56,15 @@ class Pass:
         )
 
 
+ROUNDS_APART = 32
+"""Links of so many rounds are kept apart, then as one frame."""
 WORKED_OFF = 50
 """A band goes with the next once it has so many times fewer candidates than it had: a look costs about a second."""
 
-Tell = Callable[[Pass], None]
+Tell = Callable[[Round], None]
 
 
-def log_pass(seen: Pass) -> None:
+def log_round(seen: Round) -> None:
     log.info("%s", seen.say())
 
 
@@ -97,7 +100,7 @@ class FramesEngine:
             )
         return None
 
-    def solve(self, problem: IndexedProblem, options: Options, workspace: Workspace, tell: Tell = log_pass) -> Solved:
+    def solve(self, problem: IndexedProblem, options: Options, workspace: Workspace, tell: Tell = log_round) -> Solved:
         """Rounds, until every topic is connected or the rest fits one task."""
         started = time.perf_counter()
         rounds = Rounds(problem, options, workspace, tell)
@@ -122,15 +125,14 @@ class Rounds:
         self._aside = [self._left]
         self._picked: list[DataFrame] = []
         self._finished: DataFrame | None = None
-        self._n_rounds = 0
+        self._n_rounds = self._n_picked = 0
 
     def run(self) -> None:
         """Work off one band after the other."""
         since = time.perf_counter()
         while self._components.apart:
             self._parts = parts_of(self._n_left)
-            largest = self._problem.largest_topic
-            band = next_band(self._left, self._unit_costs, self._options.frames, self._parts, largest)
+            band = next_band(self._problem, self._left, self._unit_costs, self._options.frames, self._parts)
             if band is None:
                 return  # listed links cannot connect every topic; the proof will say which
             self._n_left = band.left
@@ -156,14 +158,15 @@ class Rounds:
 
     def _work(self, band: Band, since: float) -> None:
         """Pick the safe links of a band, again and again, until it is worked off but for a few candidates."""
-        within, beyond = self._rank <= band.threshold, self._rank > band.threshold
+        within = band.holds(self._rank)
+        beyond = ~within
         seen, n_seen, n_read = self._left.where(within), band.size, band.left
         waiting, n_waiting = [self._left.where(beyond)], band.left - band.size
         while True:
             n_links = self._pick(seen)
             now = time.perf_counter()
             self._tell(
-                Pass(
+                Round(
                     number=self._n_rounds,
                     threshold=band.threshold,
                     read=n_read,
@@ -189,19 +192,28 @@ class Rounds:
 
     def _pick(self, band: DataFrame) -> int:
         """Add the safe links of a band to the overlay; how many there are."""
-        buckets = buckets_of(self._problem, self._parts, self._options.frames)
-        safe = self._workspace.settle(safe_links(band, self._components, self._unit_costs, buckets))
+        safe = self._workspace.settle(
+            safe_links(self._problem, band, self._components, self._unit_costs, self._parts, self._options.frames)
+        )
         counts = only_row(safe.agg(F.count(F.lit(1)).alias("links"), F.sum("contribution").alias("joins")))
-        if counts["links"]:
-            self._n_rounds += 1
-            self._picked.append(safe.select("src", "dst", "cost", "contribution"))
-            joins = safe.select(F.inline("joined"))
-            self._components = self._components.joining(joins, counts["joins"], self._workspace)
+        if not counts["links"]:
+            raise VerificationError(
+                "A round found no link, though the least candidate always is one; please report this."
+            )
+        self._n_rounds += 1
+        self._n_picked += counts["links"]
+        joins = safe.select(F.inline("joined"))
+        self._components = self._components.joining(joins, counts["joins"], self._workspace)
+        self._picked.append(safe)
+        if len(self._picked) == ROUNDS_APART:
+            merged = self._workspace.settle(self._all_picked(), self._n_picked)
+            for frame in self._picked:
+                self._workspace.drop(frame)
+            self._picked = [merged]
         return int(counts["links"])
 
     def _fits_a_task(self) -> bool:
-        size = known_size(self._problem, self._options)
-        return fits_a_task(replace(size, candidates=self._n_left, listed=self._n_left), self._options)
+        return fits_a_task(left_of(known_size(self._problem, self._options), self._n_left), self._options)
 
     def _finish(self) -> None:
         """Let the kernel pick the rest, from the components reached, among the candidates that are left."""
@@ -231,7 +243,7 @@ class Rounds:
 
     def _all_picked(self) -> DataFrame:
         none = self._problem.nodes.sparkSession.createDataFrame([], "src int, dst int, cost bigint, contribution int")
-        return reduce(DataFrame.union, self._picked, none)
+        return reduce(DataFrame.union, (frame.select(none.columns) for frame in self._picked), none)
 
 
 ENGINE = FramesEngine()

@@ -7,11 +7,11 @@ from pyspark.sql import functions as F
 
 from overlay_spark.frames.indexing import IndexedProblem, with_ends, with_shared_topics
 from overlay_spark.frames.pricing import with_price
+from overlay_spark.frames.workspace import parts_of
 
 NODES_A_CHUNK = 10_000
 """A topic's members are paired in chunks of about this many."""
 PAIRS_A_PART = 1_000_000
-LEAST_PARTS = 2
 
 
 def candidates(problem: IndexedProblem, small: bool = False, one_in: int = 1) -> DataFrame:
@@ -35,10 +35,10 @@ def pairs(problem: IndexedProblem, small: bool, one_in: int = 1) -> DataFrame:
     members are shuffled, by node. Else two shuffles: members by topic and chunk, and pairs, once a shared topic, by
     pair. A topic with very many members is met chunk by chunk, in different tasks.
     """
-    parts = max(LEAST_PARTS, problem.n_topic_pairs // (one_in * PAIRS_A_PART))
+    parts = max(parts_of(problem.n_subscriptions), problem.n_topic_pairs // (one_in * PAIRS_A_PART))
     chunks = problem.topics.select("topic", F.ceil(F.col("size") / F.lit(NODES_A_CHUNK)).cast("int").alias("chunks"))
     members = problem.members.join(F.broadcast(chunks) if small else chunks, "topic")
-    chosen = members if one_in == 1 else members.where(F.pmod(F.hash("node"), F.lit(one_in)) == 0)
+    chosen = members if one_in == 1 else members.where(F.pmod(F.xxhash64("node"), F.lit(one_in)) == 0)
     every = F.explode(F.sequence(F.lit(0), F.col("chunks") - 1)).alias("chunk")
     a = chosen.select("topic", every, F.col("node").alias("src"))
     b = members.select("topic", F.pmod(F.hash("node"), F.col("chunks")).alias("chunk"), F.col("node").alias("dst"))

@@ -129,9 +129,8 @@ class Components:
     def joining(self, joins: DataFrame, n_joins: int, workspace: Workspace) -> Components:
         """The same once links join components (a, b), of which ``n_joins`` fewer are then left.
 
-        One shuffle of what is joined and one of the components, by node. The limit takes nothing away: it is how Spark
-        learns how few joins there are. Settled rows keep the size that was guessed for them, joins multiply guesses,
-        and each round would build on both guesses of the last: after ten rounds they have millions of digits.
+        What is joined goes through one task (:meth:`_with` says why) and is shuffled by topic; what the components
+        become is shuffled by node, and where they are not broadcast by component before.
         """
         labels = self._labels(joins.limit(n_joins), workspace)
         into = labels.select(F.col("id").alias("component"), F.col("component").alias("into"))
@@ -156,10 +155,17 @@ class Components:
         return self.by_node.select("node", both).select("node", *at)
 
     def _with(self, rows: DataFrame, workspace: Workspace) -> Components:
-        """(node, topic, component) as the components."""
+        """(node, topic, component) as the components.
+
+        The limit takes nothing away: it is how Spark learns how few rows there are. Settled rows keep the size that was
+        guessed for them, joins multiply guesses, and each round would build on the guesses of the last: after ten
+        rounds they have millions of digits. A limit is one task's work, as what is broadcast is anyway.
+        """
         listed = F.array_sort(F.collect_list(F.struct("topic", "component"))).alias("at")
         topics, components = F.col("at.topic").alias("topics"), F.col("at.component").alias("components")
         by_node = rows.repartition(self.n_parts, "node").groupBy("node").agg(listed)
+        if self.small:
+            by_node = by_node.limit(self.problem.n_nodes)
         return replace(self, by_node=workspace.settle(by_node.select("node", topics, components)))
 
     def _labels(self, joins: DataFrame, workspace: Workspace) -> DataFrame:

@@ -159,11 +159,12 @@ class SizeInRounds(Size):
     """About the most edges that a task of a round brings down to their forest."""
     at_once: bool
     """Whether all of it fits a task from the start, once the candidates are listed."""
+    finish_bytes: int
+    """What the task needs that finishes; 0 where none may."""
 
     @property
     def task_bytes(self) -> int:
-        listed = replace(self, listed=self.candidates)
-        return super(SizeInRounds, listed).task_bytes if self.at_once else INTERPRETER + BYTES_AN_EDGE * self.edges
+        return max(self.finish_bytes, 0 if self.at_once else INTERPRETER + BYTES_AN_EDGE * self.edges)
 
     @property
     def time_class(self) -> str:
@@ -176,12 +177,19 @@ class SizeInRounds(Size):
 def size_in_rounds(size: Size, problem: IndexedProblem, options: Options) -> SizeInRounds:
     """The same numbers, for an engine that works in rounds."""
     edges = edges_of(problem, parts_of(size.candidates), options.frames)
-    listed = replace(size, listed=size.candidates)
-    return SizeInRounds(**asdict(size), edges=edges, at_once=fits_a_task(listed, options))
+    last = left_of(size, min(size.candidates, options.frames.finish_in_task))
+    finish_bytes = last.task_bytes if options.frames.finish_in_task and fits_a_task(last, options) else 0
+    at_once = fits_a_task(left_of(size, size.candidates), options)
+    return SizeInRounds(**asdict(size), edges=edges, at_once=at_once, finish_bytes=finish_bytes)
+
+
+def left_of(size: Size, candidates: int) -> Size:
+    """The size of a problem in rounds when so many candidates are left, given as listed links."""
+    return replace(size, candidates=candidates, listed=candidates, tied=min(size.tied, candidates))
 
 
 def fits_a_task(left: Size, options: Options) -> bool:
-    """Whether the kernel may do what is left of a problem in rounds, its candidates given as listed links."""
+    """Whether the kernel may do what is left."""
     return left.candidates <= options.frames.finish_in_task and left.task_bytes <= options.design.task_bytes
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -28,25 +29,38 @@ BYTES_AN_EDGE = 150
 """What a task holds for an edge while it brings edges down to their forest."""
 FINER = 4096
 """Where one bin of ranks has too many candidates, it is cut into so many."""
+SLICES = 1024
+"""Where one rank has too many, they are cut by src into so many."""
 ROWS_A_RUN = 1 << 20
 """A task brings edges down to their forest whenever it has so many more."""
 
 
-def safe_links(band: DataFrame, components: Components, unit_costs: bool, n_buckets: int) -> DataFrame:
+def safe_links(
+    problem: IndexedProblem,
+    band: DataFrame,
+    components: Components,
+    unit_costs: bool,
+    parts: int,
+    options: FramesOptions,
+) -> DataFrame:
     """A band (src, dst, cost, contribution) -> its safe links, with ``joined``: the components (a, b) joined by each.
 
-    The band must hold every candidate of no higher rank than any of its own. Each task first brings the edges it has
-    down to their forest; what is left, fewer of a topic than it has nodes, meets in one task for each of ``n_buckets``
-    buckets of topics. Two shuffles: those edges by bucket, the edges of the forest by link.
+    The band must hold every candidate of no higher rank than any of its own. Each of at most ``parts`` tasks first
+    brings the edges it has down to their forest; what is left, fewer of a topic than it has nodes, meets in one task
+    for each bucket of topics. Two shuffles: those edges by bucket, the edges of the forest by link.
     """
+    n_buckets = buckets_of(problem, parts, options)
     edges = joined_components(band, components)
-    thinned = edges.mapInArrow(_thinning(unit_costs), EDGE)
+    if not components.small:
+        edges = edges.coalesce(parts)  # a shuffled join has as many partitions as the session says
     bucket = F.pmod(components.topic_of(F.col("a")), F.lit(n_buckets)).alias("bucket")
 
     def whole(rows: pa.Table) -> pa.Table:
         return forest_of(rows, unit_costs)
 
-    forest = thinned.repartition(components.n_parts, bucket).groupBy(bucket).applyInArrow(whole, EDGE)
+    thinned = edges.mapInArrow(_thinning(unit_costs), EDGE)
+    spread = thinned.repartition(max(n_buckets, components.n_parts), bucket)
+    forest = spread.groupBy(bucket).applyInArrow(whole, EDGE)
     links = forest.repartition(components.n_parts, "src", "dst").groupBy("src", "dst", "cost", "contribution")
     voted = links.agg(F.collect_list(F.struct("a", "b")).alias("joined"))
     return voted.where(F.size("joined") == F.col("contribution"))
@@ -79,60 +93,92 @@ def forest_of(rows: pa.Table, unit_costs: bool) -> pa.Table:
 
 
 def buckets_of(problem: IndexedProblem, parts: int, options: FramesOptions) -> int:
-    """How many buckets of topics keep a task's edges within ``frames.topic_rows``, where a single topic's are."""
+    """How many buckets of topics keep most tasks' edges within ``frames.topic_rows``, where a single topic's are.
+
+    Buckets are half as large on average, because topics are not alike.
+    """
     least = problem.n_subscriptions // SUBSCRIPTIONS_PER_BUCKET
-    return max(1, least, parts * problem.n_subscriptions // options.topic_rows)
+    return max(1, least, 2 * parts * problem.n_subscriptions // options.topic_rows)
 
 
 def edges_of(problem: IndexedProblem, parts: int, options: FramesOptions) -> int:
-    """About the most edges that a task gets, of a bucket of topics or before it thins its own."""
+    """About the most edges that a task gets: of its own run, or of a bucket with the largest topic in it."""
     bucket = parts * problem.n_subscriptions // buckets_of(problem, parts, options)
-    return max(ROWS_A_RUN, bucket, min(options.topic_rows, parts * problem.largest_topic))
+    return max(ROWS_A_RUN, bucket + min(options.topic_rows, parts * problem.largest_topic))
 
 
 @dataclass(frozen=True)
 class Band:
-    """The candidates of lowest rank: those up to ``threshold``, ``size`` of the ``left``."""
+    """The candidates of lowest rank, ``size`` of the ``left``: up to (``threshold``, ``last``) by (rank, src)."""
 
     threshold: float
     size: int
     left: int
+    last: int | None = None
+    """None where all of the rank ``threshold`` are in."""
+
+    def holds(self, rank: Column) -> Column:
+        """Whether a candidate of this rank is in."""
+        if self.last is None:
+            return rank <= self.threshold
+        return (rank < self.threshold) | ((rank == self.threshold) & (F.col("src") <= self.last))
 
 
-def next_band(left: DataFrame, unit_costs: bool, options: FramesOptions, parts: int, largest_topic: int) -> Band | None:
+def next_band(
+    problem: IndexedProblem, left: DataFrame, unit_costs: bool, options: FramesOptions, parts: int
+) -> Band | None:
     """The lowest ranks of the candidates (src, dst, cost, contribution) that are left; None where none is.
 
     A share of them, and no more than one task can hold of a topic: from each of ``parts`` partitions come at most as
-    many edges as the topic has nodes, and at most one a candidate. One job, and one more where ranks lie close; what is
-    collected is a row for each bin of ranks.
+    many edges as the topic has nodes, and at most one a candidate. One job, and up to two more where ranks lie close
+    or are alike; what is collected is a row for each bin of ranks or slice of nodes.
     """
-    bins = _counted(left, rank(unit_costs), BINS_A_DOUBLING)
-    total = sum(n for _, n, _ in bins)
+    by = rank(unit_costs)
+    bins = _counted(left, bin_of(by), by)
+    total = sum(one.n for one in bins)
     if total == 0:
         return None
-    most = total if parts * largest_topic <= options.topic_rows else options.topic_rows
+    most = total if parts * problem.largest_topic <= options.topic_rows else options.topic_rows
     wanted = min(most, max(options.least_band, math.ceil(options.band_share * total)))
-    first, n, _ = bins[0]
-    if n > most:
-        alike = left.where(bin_of(rank(unit_costs), BINS_A_DOUBLING) == first)
-        bins = _counted(alike, rank(unit_costs), BINS_A_DOUBLING * FINER)
-        if bins[0][1] > most:
-            raise GuardError(
-                f"{bins[0][1]:,} candidates rank alike, at {bins[0][2]:g} units a topic joined, so that a task may get "
-                f"so many edges of one topic; frames.topic_rows allows {most:,}. Set it higher, if your workers have "
-                f"about {bins[0][1] * BYTES_AN_EDGE >> 20:,} MiB to spare for each task."
-            )
-    threshold, size = bins[0][2], bins[0][1]
-    for _, n, highest in bins[1:]:
-        if size + n > wanted:
+    if bins[0].n <= most:
+        size, threshold = _first(bins, wanted)
+        return Band(threshold, size, total)
+    finer = _counted(left.where(bin_of(by) == bins[0].bin), bin_of(by, BINS_A_DOUBLING * FINER), by)
+    if finer[0].n <= most:
+        size, threshold = _first(finer, wanted)
+        return Band(threshold, size, total)
+    lowest, src = finer[0].lowest, F.col("src")
+    alike = _counted(left.where(by == lowest), F.floor(src * F.lit(float(SLICES)) / F.lit(problem.n_nodes)), src)
+    if alike[0].n > most:
+        raise GuardError(
+            f"{alike[0].n:,} candidates of neighbouring nodes rank alike, at {lowest:g} units a topic joined, so that "
+            f"a task may get so many edges of one topic; frames.topic_rows allows {most:,}. Set it higher, if your "
+            f"workers have about {alike[0].n * BYTES_AN_EDGE >> 20:,} MiB to spare for each task."
+        )
+    size, last = _first(alike, wanted)
+    return Band(lowest, size, total, int(last))
+
+
+class Counted(NamedTuple):
+    """How many candidates a bin has, and the lowest and highest value among them."""
+
+    bin: int
+    n: int
+    lowest: float
+    highest: float
+
+
+def _counted(left: DataFrame, bin: Column, value: Column) -> list[Counted]:
+    """The bins that have any, in order."""
+    told = (F.count(F.lit(1)).alias("n"), F.min(value).alias("lowest"), F.max(value).alias("highest"))
+    return sorted(Counted(*row) for row in left.groupBy(bin.alias("bin")).agg(*told).collect())
+
+
+def _first(bins: list[Counted], wanted: int) -> tuple[int, float]:
+    """The first bins, at least one, that have no more than ``wanted``: how many, and up to which value."""
+    size, highest = bins[0].n, bins[0].highest
+    for one in bins[1:]:
+        if size + one.n > wanted:
             break
-        threshold, size = highest, size + n
-    return Band(threshold, size, total)
-
-
-def _counted(left: DataFrame, rank: Column, bins_a_doubling: int) -> list[tuple[int, int, float]]:
-    """(bin, how many candidates, the highest rank) of each bin that has any, by rising rank."""
-    counts = left.groupBy(bin_of(rank, bins_a_doubling).alias("bin")).agg(
-        F.count(F.lit(1)).alias("n"), F.max(rank).alias("highest")
-    )
-    return sorted((row["bin"], row["n"], row["highest"]) for row in counts.collect())
+        size, highest = size + one.n, one.highest
+    return size, highest

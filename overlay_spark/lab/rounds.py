@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from overlay_spark.engines import WHOLE, named
-from overlay_spark.engines.frames import ENGINE, Pass
+from overlay_spark.engines import WHOLE, Engine, named
+from overlay_spark.engines.frames import ENGINE, Round
 from overlay_spark.frames.indexing import IndexedProblem, prepare
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.jobs.progress import Steps
@@ -23,34 +24,32 @@ from overlay_spark.options import Options
 from overlay_spark.workloads.latencies import MeasuredPoints
 
 CASES = tuple(Case(nodes, 200, law) for nodes in (300, 1000) for law in ("unif", "zipf", "expo"))
+LOG_SECONDS = 1.0
+"""Spark writes its event log a little later than things happen."""
 LARGE = (*CASES, Case(3000, 200))
 
 
 @dataclass(frozen=True)
 class InRounds:
-    """One problem in rounds, and by the kernel in the same session."""
+    """One problem in rounds to the end, in rounds that the kernel finishes, and by the kernel alone, in one session."""
 
     case: Case
     topic_pairs: int
     """Rows of candidates, once for each topic its ends share."""
-    passes: tuple[Pass, ...]
+    rounds: tuple[Round, ...]
     seconds: float
+    finished_seconds: float
     kernel_seconds: float
     links: int
     peak_bytes: int
-    """The most that this process and those below it held, each at its own time."""
+    """The most that this process and those below it held so far, each at its own time; what they share counts twice."""
     shuffled: tuple[Shuffled, ...] | None
-    """Until the first pass ended, in each later one, and after the last; None where there is no event log."""
-
-    @property
-    def rounds(self) -> int:
-        """Passes that found links."""
-        return sum(one.links > 0 for one in self.passes)
+    """Until the first round ended, in each later one, and after the last; None where there is no event log."""
 
     @property
     def read_per_candidate(self) -> float:
         """How often a candidate was looked at."""
-        return sum(one.read for one in self.passes) / max(1, self.passes[0].read if self.passes else 1)
+        return sum(one.read for one in self.rounds) / self.rounds[0].read if self.rounds else 0.0
 
 
 def measure_rounds(
@@ -67,48 +66,46 @@ def measure_rounds(
         problem = problem_of(spark, case.make(points, options.workload.seed))
         with Workspace(spark, options.workspace) as workspace:
             indexed = prepare(problem, workspace, lambda step: None)
-            steps(f"{case.name}: kernel")
-            expected, kernel_seconds = _timed(indexed, options, workspace)
-            yield _measured(case, indexed, options, workspace, steps, events, expected, kernel_seconds)
+            yield _measured(case, indexed, options, workspace, steps, events)
             workspace.close()
 
 
-def _timed(indexed: IndexedProblem, options: Options, workspace: Workspace) -> tuple[list[tuple[int, ...]], float]:
-    started = time.perf_counter()
-    found = picks(named(WHOLE).solve(indexed, options, workspace).links)
-    return found, time.perf_counter() - started
-
-
 def _measured(
-    case: Case,
-    indexed: IndexedProblem,
-    options: Options,
-    workspace: Workspace,
-    steps: Steps,
-    events: Path | None,
-    expected: list[tuple[int, ...]],
-    kernel_seconds: float,
+    case: Case, indexed: IndexedProblem, options: Options, workspace: Workspace, steps: Steps, events: Path | None
 ) -> InRounds:
-    passes: list[Pass] = []
+    rounds: list[Round] = []
     times = [time.time()]
 
-    def tell(one: Pass) -> None:
+    def tell(one: Round) -> None:
         times.append(time.time())
-        passes.append(one)
+        rounds.append(one)
         steps(f"{case.name}: after round {one.number}, {one.left:,} candidates left")
 
-    steps(f"{case.name}: candidates")
-    solved = ENGINE.solve(indexed, options, workspace, tell)
-    found = picks(solved.links)
-    times.append(time.time())
+    def solve(engine: Engine, chosen: Options, **told: Any) -> tuple[list[tuple[int, ...]], float]:
+        started = time.perf_counter()
+        solved = engine.solve(indexed, chosen, workspace, **told)
+        seconds = time.perf_counter() - started
+        times.append(time.time())
+        return picks(solved.links), seconds
+
+    steps(f"{case.name}: {WHOLE}")
+    solve(named(WHOLE), options)  # compiles, and starts Python where there is none yet
+    expected, kernel_seconds = solve(named(WHOLE), options)
+    steps(f"{case.name}: {ENGINE.name}, finished by the kernel")
+    finished, finished_seconds = solve(ENGINE, options, tell=lambda one: None)
+    steps(f"{case.name}: {ENGINE.name}")
+    times[:] = [time.time()]
+    found, seconds = solve(ENGINE, replace(options, frames=replace(options.frames, finish_in_task=0)), tell=tell)
     steps.done()
-    if found != expected:
+    if not found == finished == expected:
         raise MeasureError(f"{case.name}: the engines pick different links.")
+    time.sleep(LOG_SECONDS if events else 0)
     return InRounds(
         case=case,
         topic_pairs=indexed.n_topic_pairs,
-        passes=tuple(passes),
-        seconds=solved.facts.seconds,
+        rounds=tuple(rounds),
+        seconds=seconds,
+        finished_seconds=finished_seconds,
         kernel_seconds=kernel_seconds,
         links=len(found),
         peak_bytes=peak_below(),
@@ -128,10 +125,10 @@ def figures_of(found: Sequence[InRounds], seed: int) -> list[Figure]:
     for one in found:
         where = ("benchmark", f"rounds T={one.case.topics} {one.case.law}", ENGINE.name, float(one.case.nodes), seed)
         told = {
-            "rounds": one.rounds,
-            "passes": len(one.passes),
+            "rounds": len(one.rounds),
             "candidates read": one.read_per_candidate,
             "seconds": one.seconds,
+            "seconds, finished in a task": one.finished_seconds,
             "peak_bytes": one.peak_bytes,
         }
         if one.shuffled is not None:

@@ -12,17 +12,18 @@ class FramesOptions:
     """How candidates are worked off in rounds.
 
     Those of lowest rank come first, ``band_share`` of all that are left at a time, and at least ``least_band``: larger
-    bands take fewer rounds and read candidates more often. A topic's part of a band must not have more than
-    ``topic_rows`` candidates. Once ``finish_in_task`` candidates are left (0: never), the rest is done by the kernel in
-    one task. Components of up to ``broadcast_subscriptions`` subscriptions are broadcast to the candidates, by way of
-    the driver. Problems of more than ``most_candidates`` are refused.
+    bands take fewer rounds and read candidates more often. A task gets no more than about ``topic_rows`` edges of a
+    topic. Once ``finish_in_task`` candidates are left (0: never), the rest is done by the kernel in
+    one task. Subscriptions and their components are broadcast to the candidates, by way of the driver, where there are
+    no more than ``broadcast_subscriptions``, some 50 to 100 bytes each. Problems of more than ``most_candidates`` are
+    refused.
     """
 
     band_share: float = 0.1
     least_band: int = 30_000
     topic_rows: int = 5_000_000
     finish_in_task: int = 5_000_000
-    broadcast_subscriptions: int = 5_000_000
+    broadcast_subscriptions: int = 2_000_000
     most_candidates: int = 500_000_000
 
     def __post_init__(self) -> None:

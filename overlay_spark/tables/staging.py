@@ -16,29 +16,31 @@ class Staging:
 
     def __init__(self, spark: SparkSession, folder: str):
         self._spark, self._folder = spark, f"{folder.rstrip('/')}/staged-{uuid.uuid4().hex}"
-        self._written: list[tuple[str, DataFrame]] = []
+        self._written: dict[str, StructType] = {}
+        self._frames: dict[str, DataFrame] = {}
         self._numbers = itertools.count()  # frames may be staged side by side
 
     def write(self, frame: DataFrame) -> DataFrame:
         """The frame's rows as they are now, read back from where they are staged. One job."""
         place = f"{self._folder}/{next(self._numbers)}"
+        self._written[place] = frame.schema  # before anything is there: a write may fail halfway
         frame.write.parquet(place)
         staged = self._spark.read.schema(frame.schema).parquet(place)
-        self._written.append((place, staged))
+        self._frames[place] = staged
         return staged
 
     def drop(self, frame: DataFrame) -> None:
         """Delete the rows of a frame that was given back, before all others."""
-        for place, staged in self._written:
-            if staged is frame:
-                self._delete(place, staged.schema)
-        self._written = [(place, staged) for place, staged in self._written if staged is not frame]
+        for place in [place for place, staged in self._frames.items() if staged is frame]:
+            self._delete(place, self._written.pop(place))
+            del self._frames[place]
 
     def clear(self) -> None:
         """Delete what was staged; in a store that this machine does not mount, empty files stay."""
-        for place, staged in self._written:
-            self._delete(place, staged.schema)
+        for place, schema in self._written.items():
+            self._delete(place, schema)
         self._written.clear()
+        self._frames.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _delete(self, place: str, schema: StructType) -> None:

@@ -34,6 +34,6 @@ def test_print_estimate__tells_what_and_whether_it_fits(is_exact, is_sampled, fi
         "subscriptions 60,000",
         f"candidate links 499,500 {told[0]}",
         "memory of the solving task 1.50 GiB about; design.task_memory allows 8g",
-        "time to solve seconds on one core",
+        "time to solve seconds roughly",
         *told[1:],
     ]

@@ -11,8 +11,9 @@ from overlay_spark.options import Options
 @pytest.mark.spark
 def test_spark_session__that_was_running_is_left_alone(spark):
     steps = Steps(io.StringIO())
-    with spark_session(Options(), steps) as found:
+    with spark_session(Options(), steps, {"spark.eventLog.enabled": "true"}) as found:
         assert found is spark
+        assert found.conf.get("spark.eventLog.enabled", "false") == "false"
         steps("count")
     assert list(steps.seconds) == ["start Spark", "count"]
     assert spark.range(3).count() == 3

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 
 import pytest
 
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
+from tests.cluster.cluster import clean_environment
 from tests.cluster.submitting import ROOT
 from tests.cluster.test_cluster import PIPELINE, arguments
 from tests.problems import sorted_rows
@@ -77,3 +80,21 @@ def test_rounds__of_which_a_task_is_killed_pick_the_same(spark, stored, submissi
     assert "Python worker exited unexpectedly" in reason["Full Stack Trace"]
     assert links(spark, stored / "out") == links(spark, stored / "local")
     assert stages(spark, stored / "out") == {"round"}
+
+
+def test_benchmark__in_a_session_of_its_own_tells_what_was_shuffled():
+    command = ("-m", "overlay_spark.cli", "benchmark", "rounds", "--nodes", "30", "--topics", "110")
+    done = subprocess.run(
+        [sys.executable, *command, "--set", "frames.band_share=1.0"],
+        cwd=ROOT,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    told = re.search(r"shuffled +([\d,]+) rows, [\d.]+ MiB +[\d.]+ x the ([\d,]+) candidate-topic rows", done.stdout)
+    assert told, done.stdout
+    rows = [int(moved.replace(",", "")) for moved in re.findall(r"  ([\d,]+) rows, [\d.]+ MiB$", done.stdout, re.M)]
+    assert len(rows) > 2
+    assert sum(rows) == int(told[1].replace(",", "")) > 0

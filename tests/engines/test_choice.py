@@ -87,3 +87,17 @@ def test_every_engine__is_what_its_module_says():
     with pytest.raises(OptionError, match=r"There is no engine 'gpu'"):
         module.require_engine("gpu")
     assert replace(Options().design, engine="auto").engine == module.AUTO
+
+
+def test_what_follows__must_fit_the_engine_that_looks_at_all_of_it(these, monkeypatch):
+    whole, large = Engine("whole", 10), Engine("large", 1000)
+    these(whole, large)
+    monkeypatch.setattr(module, "WHOLE", "whole")
+    assert module.choose(None, Options()).require() is large
+    choice = module.choose(None, Options().designing(then="reverse_delete", engine="large"))
+    with pytest.raises(GuardError) as refusal:
+        choice.require()
+    assert str(refusal.value) == "What follows (reverse_delete) takes all of it at once. whole refuses 60"
+    assert module.choose(None, Options().designing(then="reverse_delete")).refusal == "whole refuses 60"
+    whole.most = 80  # fewer than may be, more than were counted
+    assert module.choose(None, Options().designing(then="reverse_delete", engine="large")).require() is large

@@ -19,11 +19,12 @@ from overlay_spark.engines import frames as module
 from overlay_spark.engines.frames import ENGINE, FINISH, ROUND, FramesEngine
 from overlay_spark.errors import InputError, OptionError
 from overlay_spark.frames.components import GRAPHFRAMES
+from overlay_spark.frames.estimates import INTERPRETER, Size, left_of, size_in_rounds
 from overlay_spark.frames.graphs import graphframes_is_available
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.instance import Instance
 from overlay_spark.lab.shapes import problem_of
-from overlay_spark.options import ComponentOptions, FramesOptions, Options, WorkspaceOptions
+from overlay_spark.options import ComponentOptions, DesignOptions, FramesOptions, Options, WorkspaceOptions
 from tests import naive
 from tests.conftest import GOLDEN
 from tests.problems import UNIT, golden_problem, indexed, links_in_order, options, problem
@@ -66,13 +67,10 @@ def by_greedy(instance, name):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "name, finish",
-    [("greedy", 0), ("fewest_links", 0), ("greedy", 400)],
-    ids=["greedy", "fewest_links", "greedy, the rest in a task"],
-)
-def test_golden_cases__are_solved_link_by_link(spark, name, finish):
-    chosen = options(frames=replace(IN_ROUNDS, finish_in_task=finish))
+@pytest.mark.parametrize("name", ["greedy", "fewest_links"])
+def test_golden_cases__of_which_a_task_finishes_are_solved_link_by_link(spark, name):
+    """What rounds find to the end is in the suite of all engines, tests/test_api.py."""
+    chosen = options(frames=replace(IN_ROUNDS, finish_in_task=400, band_share=0.5))
     connectable = [case for case in CASES if case["name"] != "disconnected_v14"]
     with design(golden_problem(spark, connectable, listed=True), name, "frames", options=chosen) as overlay:
         rows = overlay.links.orderBy("pick").collect()
@@ -82,7 +80,7 @@ def test_golden_cases__are_solved_link_by_link(spark, name, finish):
         mine = [row for row in rows if row["src"].startswith(f"{case['name']}/")]
         assert [[int(row[end][-3:]) for end in ("src", "dst")] for row in mine] == expected["edges"]
         assert sum(row["cost"] for row in mine) == expected["total_weight"]
-    assert {row["stage"] for row in rows} == ({ROUND, FINISH} if finish else {ROUND})
+    assert {row["stage"] for row in rows} == {ROUND, FINISH}
 
 
 @pytest.mark.spark
@@ -117,9 +115,10 @@ def clusters(spark, workspace):
         (IN_ROUNDS, {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "7"}),
         (replace(IN_ROUNDS, broadcast_subscriptions=0), {"spark.sql.autoBroadcastJoinThreshold": "-1"}),
         (replace(IN_ROUNDS, band_share=1.0), {}),
-        (replace(IN_ROUNDS, topic_rows=30, least_band=1, band_share=1.0), {}),
+        (replace(IN_ROUNDS, topic_rows=12, least_band=1, band_share=1.0), {}),
+        (replace(IN_ROUNDS, finish_in_task=100), {}),
     ],
-    ids=["adaptive", "nothing broadcast", "one band", "many bands"],
+    ids=["adaptive", "nothing broadcast", "one band", "bands of twelve, cut by src", "finished in a task"],
 )
 def test_rounds__pick_the_same_whatever_the_session_and_the_bands(spark, clusters, workspace, chosen, conf):
     given, expected = clusters
@@ -177,7 +176,7 @@ def test_rounds__are_logged_with_what_they_found(spark, clusters, workspace, cap
 
     def tell(one):
         passes.append(one)
-        module.log_pass(one)
+        module.log_round(one)
 
     FramesEngine().solve(given, options(frames=IN_ROUNDS), workspace, tell)
     assert caplog.messages[-1] == passes[-1].say()
@@ -211,3 +210,41 @@ def test_links_in_order__are_those_of_the_kernel_engine(spark):
             orders.append(links_in_order(overlay.links))
             assert overlay.engine == engine
     assert orders[0] == orders[1]
+
+
+def rounds_of(candidates, chosen):
+    size = Size(nodes=9000, topics=70, subscriptions=300_000, candidates=candidates, is_exact=True, pairs=10**9)
+
+    class Problem:
+        n_subscriptions, largest_topic = 300_000, 8000
+
+    return size_in_rounds(size, Problem, chosen)
+
+
+def test_refusal__is_of_too_many_candidates_or_tasks_too_large():
+    chosen = Options(frames=FramesOptions(most_candidates=40_000_000))
+    assert ENGINE.refusal(rounds_of(40_000_000, chosen), chosen) is None
+    assert ENGINE.refusal(rounds_of(40_000_001, chosen), chosen) == (
+        "This problem is too large to solve in rounds: 9,000 nodes, 70 topics, 300,000 subscriptions, 40,000,001 "
+        "candidate links; frames.most_candidates allows 40,000,000. Set it higher, if your cluster has the time, or "
+        "design fewer nodes at a time."
+    )
+    small = replace(chosen, design=DesignOptions(task_memory="600m"))
+    assert ENGINE.refusal(rounds_of(40_000_000, small), small) == (
+        "This problem is too large to solve in rounds: 9,000 nodes, 70 topics, 300,000 subscriptions, 40,000,000 "
+        "candidate links; a task would need about 1.5 GiB, and design.task_memory allows 600m. A lower "
+        "frames.topic_rows takes less."
+    )
+    less = replace(small, frames=FramesOptions(topic_rows=500_000))
+    assert ENGINE.refusal(rounds_of(40_000_000, less), less) is None
+
+
+def test_size_in_rounds__is_of_the_task_that_finishes_where_all_fits_it_from_the_start():
+    chosen = Options()
+    at_once, in_rounds = rounds_of(4_000_000, chosen), rounds_of(6_000_000, chosen)
+    assert (at_once.at_once, in_rounds.at_once) == (True, False)
+    assert at_once.task_bytes == left_of(at_once, 4_000_000).task_bytes == at_once.finish_bytes
+    assert in_rounds.task_bytes == max(in_rounds.finish_bytes, INTERPRETER + 150 * in_rounds.edges)
+    assert left_of(at_once, 10).tied == 0
+    assert (at_once.time_class, in_rounds.time_class) == ("minutes", "minutes")
+    assert rounds_of(400_000_000, chosen).time_class == "hours"

@@ -47,7 +47,7 @@ def test_estimate__counts_pairs_that_share_a_topic(spark):
 @pytest.mark.spark
 def test_estimate__bounds_what_is_dear_to_count(spark, monkeypatch):
     monkeypatch.setattr(module, "PAIRS_TO_COUNT", 2)
-    monkeypatch.setattr(module.F, "hash", lambda _: module.F.lit(1))  # no node is drawn
+    monkeypatch.setattr(module.F, "xxhash64", lambda _: module.F.lit(1))  # no node is drawn
     found = estimate(by_distance(spark))
     assert (found.candidates, found.is_exact) == (4, False)
 

@@ -56,7 +56,8 @@ def test_safe_links__are_those_by_definition(spark, workspace, monkeypatch, unit
         ranks = sorted(row[0] for row in growth.left.select(rank(unit_costs)).collect())
         for threshold in (ranks[len(ranks) // 4], ranks[-1]):
             band = growth.left.where(rank(unit_costs) <= threshold).repartition(parts, "dst")
-            rows = safe_links(band, growth.components, unit_costs, buckets).collect()
+            problem, chosen = growth.components.problem, FramesOptions(topic_rows=2 * 4 * 50 // buckets)
+            rows = safe_links(problem, band, growth.components, unit_costs, 4, chosen).collect()
             found = {(r["src"], r["dst"]): sorted(a // N for a, _ in r["joined"]) for r in rows}
             expected = safe_by_definition(growth, unit_costs, threshold)
             assert found == expected
@@ -97,52 +98,75 @@ def frame_of(spark, ranks):
     )
 
 
+def band_of(left, chosen, unit_costs=False, parts=1, largest=10):
+    return next_band(Problem(0, largest), left, unit_costs, chosen, parts)
+
+
 @pytest.mark.spark
 def test_next_band__is_a_share_of_what_is_left_and_at_least_so_many(spark):
     left = frame_of(spark, [2**i for i in range(20)])
     few = FramesOptions(band_share=0.25, least_band=1)
-    assert next_band(left, False, few, 1, 10) == Band(16.0, 5, 20)
-    assert next_band(left, False, FramesOptions(band_share=0.25, least_band=7), 1, 10) == Band(64.0, 7, 20)
-    assert next_band(left, False, FramesOptions(), 1, 10) == Band(2.0**19, 20, 20)
-    assert next_band(left.limit(0), False, few, 1, 10) is None
+    assert band_of(left, few) == Band(16.0, 5, 20)
+    assert band_of(left, FramesOptions(band_share=0.25, least_band=7)) == Band(64.0, 7, 20)
+    assert band_of(left, FramesOptions()) == Band(2.0**19, 20, 20)
+    assert band_of(left.limit(0), few) is None
 
 
 @pytest.mark.spark
 def test_next_band__takes_all_of_one_rank_and_no_more_than_a_task_can_hold(spark):
     left = frame_of(spark, [5] * 6 + [2**i for i in range(4, 14)])
     few = FramesOptions(band_share=0.1, least_band=1)
-    assert next_band(left, False, few, 1, 10) == Band(5.0, 6, 16)
-    assert next_band(left, True, few, 1, 10) == Band(1.0, 16, 16)
+    assert band_of(left, few) == Band(5.0, 6, 16)
+    assert band_of(left, few, unit_costs=True) == Band(1.0, 16, 16)
     tight = FramesOptions(band_share=1.0, topic_rows=8)
-    assert next_band(left, False, tight, 2, 4) == Band(2.0**13, 16, 16)  # two tasks send at most four edges each
-    assert next_band(left, False, tight, 3, 4) == Band(32.0, 8, 16)
+    assert band_of(left, tight, parts=2, largest=4) == Band(2.0**13, 16, 16)  # two tasks send four edges each, at most
+    assert band_of(left, tight, parts=3, largest=4) == Band(32.0, 8, 16)
 
 
 @pytest.mark.spark
-def test_next_band__parts_ranks_that_lie_close_and_refuses_those_that_are_alike(spark):
+def test_next_band__parts_ranks_that_lie_close_and_those_that_are_alike_by_src(spark):
+    tight = FramesOptions(band_share=1.0, topic_rows=4)
     close = frame_of(spark, [10**9 + 10**5 * i for i in range(10)])
-    options = FramesOptions(band_share=1.0, topic_rows=4)
-    band = next_band(close, False, options, 3, 4)
-    assert (band.threshold, band.size, band.left) == (10**9 + 3 * 10**5, 4, 10)
+    assert band_of(close, tight, parts=3) == Band(10**9 + 3 * 10**5, 4, 10)
+    alike = frame_of(spark, [9, 7, 7, 9, *[7] * 6])
+    band = band_of(alike, tight, parts=3)
+    assert band == Band(7.0, 4, 10, last=5)
+    assert sorted(row["src"] for row in alike.where(band.holds(rank(False))).collect()) == [1, 2, 4, 5]
+    both = Band(8.0, 9, 10, last=3)
+    assert sorted(row["src"] for row in frame_of(spark, [8] * 6 + [7, 9]).where(both.holds(rank(False))).collect()) == [
+        *range(4),
+        6,
+    ]
+
+
+@pytest.mark.spark
+def test_next_band__refuses_more_of_a_rank_and_of_few_nodes_than_a_task_can_hold(spark):
+    star = spark.createDataFrame(
+        [(3, i, 7, 1) for i in range(4, 14)], "src int, dst int, cost bigint, contribution int"
+    )
     with pytest.raises(GuardError) as refusal:
-        next_band(frame_of(spark, [7] * 10), False, options, 3, 4)
+        band_of(star, FramesOptions(band_share=1.0, topic_rows=4), parts=3)
     assert str(refusal.value) == (
-        "10 candidates rank alike, at 7 units a topic joined, so that a task may get so many edges of one topic; "
-        "frames.topic_rows allows 4. Set it higher, if your workers have about 0 MiB to spare for each task."
+        "10 candidates of neighbouring nodes rank alike, at 7 units a topic joined, so that a task may get so many edges "
+        "of one topic; frames.topic_rows allows 4. Set it higher, if your workers have about 0 MiB to spare for each "
+        "task."
     )
 
 
 class Problem:
+    n_nodes = 20
+
     def __init__(self, n_subscriptions, largest_topic):
         self.n_subscriptions, self.largest_topic = n_subscriptions, largest_topic
 
 
-def test_buckets__keep_what_a_task_gets_within_the_rows_of_a_topic():
+def test_buckets__keep_what_most_tasks_get_within_the_rows_of_a_topic():
     options = FramesOptions(topic_rows=1_000_000)
     assert buckets_of(Problem(500, 50), 2, options) == 1
     assert buckets_of(Problem(150_000, 900), 10, options) == 7
-    assert buckets_of(Problem(6_000_000, 9000), 1000, options) == 6000
+    assert buckets_of(Problem(6_000_000, 9000), 1000, options) == 12_000
     assert edges_of(Problem(500, 50), 2, options) == module.ROWS_A_RUN
-    for rows in (5_000_000, 9_000_000):
+    for rows in (5_000_000, 8_000_000):
         edges = edges_of(Problem(6_000_000, 9000), 1000, FramesOptions(topic_rows=rows))
-        assert edges == pytest.approx(rows, rel=0.01)
+        assert edges == pytest.approx(1.5 * rows, rel=0.01)
+    assert edges_of(Problem(6_000_000, 900), 1000, FramesOptions()) == pytest.approx(3_400_000, rel=0.01)

@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from overlay_spark.errors import GuardError
-from overlay_spark.frames.workspace import Workspace, copies
+from overlay_spark.frames.workspace import LEAST_PARTS, ROWS_A_PART, Workspace, copies
 from overlay_spark.options import WorkspaceOptions
 from tests.problems import sorted_rows
 
@@ -127,3 +127,26 @@ def test_expect__keeps_small_problems_in_few_partitions_whatever_the_sessions_de
     assert held.rdd.getNumPartitions() == 2
     workspace.expect(1_000_000)
     assert workspace.hold(counted).rdd.getNumPartitions() == 20
+
+
+def test_drop__takes_what_was_staged_away_before_all_others(spark, tmp_path, refusing):
+    workspace = Workspace(spark, WorkspaceOptions(staging=str(tmp_path)))
+    first, second = workspace.settle(spark.range(3)), workspace.settle(spark.range(4))
+    workspace.drop(first)
+    assert len(list(tmp_path.glob("*/*"))) == 1
+    assert second.count() == 4
+    workspace.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settle__of_told_rows_has_as_many_partitions_as_they_are_worth(spark):
+    workspace = Workspace(spark, WorkspaceOptions())
+    workspace.expect(10)
+    many = spark.range(0, 1000, 1, 40)
+
+    def parts(frame):
+        return frame.select(F.spark_partition_id()).distinct().count()
+
+    assert parts(workspace.settle(many)) == LEAST_PARTS
+    assert parts(workspace.settle(many, 7 * ROWS_A_PART)) == 7
+    assert parts(workspace.settle(many, 10**9)) == 40

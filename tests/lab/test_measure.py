@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from overlay_spark.lab.measure import (
     load,
     make_instance,
     part_of,
+    peak_below,
     peak_bytes,
     run_program,
     store,
@@ -98,3 +100,18 @@ def test_peak_bytes__is_that_of_the_process_alone():
 def test_run_program__that_fails_says_how():
     with pytest.raises(MeasureError, match="stopped with 7: no room"):
         run_program(["/bin/sh", "-c", "echo no room >&2; exit 7"])
+
+
+def test_peak_below__adds_the_processes_below():
+    program = "import sys; held = bytearray(200 << 20); sys.stdin.read()"
+    before = peak_below()
+    child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE)
+    try:
+        found = before
+        until = time.monotonic() + 30
+        while found < before + (200 << 20) and time.monotonic() < until:
+            found = peak_below()
+        assert found >= before + (200 << 20)
+    finally:
+        child.communicate()
+    assert peak_below() < before + (200 << 20)

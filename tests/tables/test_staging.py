@@ -74,3 +74,16 @@ def test_clear__empties_what_this_machine_cannot_delete(spark, tmp_path):
 def test_clear__of_nothing_leaves_no_folder(spark, tmp_path):
     Staging(spark, str(tmp_path / "out")).clear()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_drop__deletes_one_frame_s_rows_and_keeps_the_others(spark, tmp_path):
+    staging = Staging(spark, str(tmp_path))
+    first, second = staging.write(spark.range(3)), staging.write(spark.range(4))
+    staging.drop(first)
+    assert [len(list(folder.iterdir())) for folder in tmp_path.iterdir()] == [1]
+    assert second.count() == 4
+    staging.drop(first)  # it is gone already
+    staging.drop(spark.range(5))  # it never was here
+    assert second.count() == 4
+    staging.clear()
+    assert list(tmp_path.iterdir()) == []

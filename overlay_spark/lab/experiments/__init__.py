@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from overlay_spark.lab.experiments.shared import Experiment
 
-PAPERS = {"000": "weighted overlays, figures 4 to 8"}
+PAPERS = {"000": "weighted overlays, figures 4 to 9"}
 
 
 def find(paper: str) -> Experiment:

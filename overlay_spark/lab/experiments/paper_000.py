@@ -1,24 +1,32 @@
-"""Paper 000, weighted overlays: figures 4 to 8.
+"""Paper 000, weighted overlays: figures 4 to 9.
 
-Weights are divided by the mean over all pairs of nodes, as the paper does. Times are of algorithms on arrays.
+Weights are divided by the mean over all pairs of nodes, as the paper does; those of figure 9, between clusters, are
+taken as they are. Times are of algorithms on arrays.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from overlay_spark.algorithms.divide_conquer import divide_conquer
 from overlay_spark.algorithms.registry import find
-from overlay_spark.costs import cost_row
+from overlay_spark.costs import SITES, cost_row, site_costs
 from overlay_spark.instance import Instance, Links
 from overlay_spark.lab.experiments.shared import ALL, Experiment, Panel, Plan, Setting, Stated
 from overlay_spark.lab.measure import make_instance, timed
 from overlay_spark.options import Options
 from overlay_spark.workloads.interests import Interests
-from overlay_spark.workloads.latencies import MeasuredPoints
+from overlay_spark.workloads.latencies import MeasuredPoints, random_sites
 
 LAWS = ("unif", "zipf", "expo")
-SHORT = {"GrMAW": "Gr", "PdMAW": "Pd", "TrMAW": "Tr", "PdrdMAW": "Pdrd", "GM": "GM"}
+SHORT = {"GrMAW": "Gr", "PdMAW": "Pd", "TrMAW": "Tr", "PdrdMAW": "Pdrd", "GM": "GM", "DcMAW": "DC"}
 """The papers' names of algorithms, and how figures call them."""
+DIVIDED = "DcMAW"
+"""The algorithm that is given the clusters as parts."""
+NODES_A_CLUSTER, INNER, OUTER = 100, 1, 10
+"""Figure 9: about so many nodes a cluster, the weight of a link inside one and of a link between two."""
 HALF_RANGE = 40
 """Interests reach from their middle size this much down and up: 20 to 100 topics around 60."""
 
@@ -31,6 +39,8 @@ class WeightedPlan(Plan):
     nodes: int | None = None
     """How many nodes, where they are not what varies."""
     with_diameters: bool = False
+    in_clusters: bool = False
+    """Whether nodes stand in clusters, within which links weigh little."""
 
 
 _COMPARED = (
@@ -95,6 +105,22 @@ PLANS = {
         quick_values=(100, 1000),
         with_diameters=True,
     ),
+    "9": WeightedPlan(
+        label="nodes",
+        series=("unif",),
+        algorithms=("GrMAW", DIVIDED),
+        panels=(
+            Panel(title="average weighted degree", metrics=("w_Gr", "w_DC", "w_DC - w_Gr")),
+            Panel(title="average degree", metrics=("d_Gr", "d_DC", "d_DC - d_Gr")),
+            Panel(title="weighted diameter", metrics=("wdiam_Gr", "wdiam_DC")),
+            Panel(title="diameter", metrics=("diam_Gr", "diam_DC")),
+            Panel(title="time", metrics=("T_DC/T_Gr",), log=True),
+        ),
+        values=tuple(range(1000, 10_001, 1000)),
+        quick_values=(1000, 3000),
+        with_diameters=True,
+        in_clusters=True,
+    ),
 }
 
 STATED: Stated = {
@@ -123,6 +149,9 @@ STATED: Stated = {
     ("8", "unif", "d_Gr - d_GM", None): 4,
     ("8", "unif", "diam_Gr - diam_GM", None): 2.7,
     ("8", "unif", "T_Gr/T_GM", None): 0.7,
+    ("9", "unif", "w_DC - w_Gr", None): 0.88,
+    ("9", "unif", "d_DC - d_Gr", None): 0.097,
+    ("9", "unif", "T_DC/T_Gr", None): 0.057,
 }
 """What the text of the paper states: by figure, law of popularity and metric, on average (x is None) or at one x.
 
@@ -147,11 +176,14 @@ def measure(setting: Setting, points: MeasuredPoints | None, options: Options) -
     """Times, weights and degrees of each algorithm of the figure, diameters where it shows them."""
     n, plan = nodes_of(setting), PLANS[setting.figure]
     instance = make_instance(n, interests_of(setting), points, setting.seed)
-    weight = mean_cost(instance)
+    if plan.in_clusters:
+        instance = in_clusters(instance, setting.seed)
+    weight = 1.0 if plan.in_clusters else mean_cost(instance)
     found: dict[str, float] = {}
     for paper_name in plan.algorithms:
         short = SHORT[paper_name]
-        (found[f"T_{short}"],), links = timed(find(paper_name), instance, options)
+        algorithm = divided if paper_name == DIVIDED else find(paper_name)
+        (found[f"T_{short}"],), links = timed(algorithm, instance, options)
         found[f"w_{short}"] = 2 * links.total_cost / weight / n
         found[f"d_{short}"] = 2 * len(links) / n
         if links.sum_of_trees is not None:
@@ -159,6 +191,20 @@ def measure(setting: Setting, points: MeasuredPoints | None, options: Options) -
         if plan.with_diameters:
             found.update(_diameters(instance, links, short, weight))
     return found
+
+
+def in_clusters(instance: Instance, seed: int) -> Instance:
+    """The same interests of nodes that stand in clusters."""
+    clusters = max(1, instance.n_nodes // NODES_A_CLUSTER)
+    weights = np.full((clusters, clusters), OUTER)
+    np.fill_diagonal(weights, INNER)
+    return replace(instance, costs=site_costs(random_sites(np.arange(instance.n_nodes), clusters, seed), weights))
+
+
+def divided(instance: Instance, options: Options) -> Links:
+    """Divide and conquer with the clusters as parts."""
+    assert instance.costs.kind == SITES
+    return divide_conquer(instance, instance.costs.sites[: instance.n_nodes], 1, options.kernel)
 
 
 def mean_cost(instance: Instance) -> float:

@@ -6,12 +6,14 @@ from itertools import combinations
 
 import pytest
 
+from overlay_spark.algorithms.divide_conquer import divide_conquer
 from overlay_spark.algorithms.registry import find
 from overlay_spark.lab.experiments.paper_000 import (
     EXPERIMENT,
     PLANS,
     SHORT,
     STATED,
+    in_clusters,
     interests_of,
     mean_cost,
     measure,
@@ -25,7 +27,7 @@ from tests import naive
 
 def test_settings__cover_every_figure_law_and_value():
     full, quick = EXPERIMENT.settings(False, 3), EXPERIMENT.settings(True, 3)
-    assert len(set(full)) == len(full) == 3 * (3 * (10 + 10 + 5) + 10 + 10)
+    assert len(set(full)) == len(full) == 3 * (3 * (10 + 10 + 5) + 10 + 10 + 10)
     assert {s.seed for s in quick} == {0}
     assert {(s.figure, s.series) for s in quick} == {(s.figure, s.series) for s in full}
 
@@ -38,6 +40,7 @@ def test_settings__cover_every_figure_law_and_value():
         ("6", "expo", 150.0, 800, 200, 110, 190),
         ("7", "zipf", 100.0, 100, 200, 20, 100),
         ("8", "unif", 1000.0, 1000, 200, 20, 100),
+        ("9", "unif", 10_000.0, 10_000, 200, 20, 100),
     ],
 )
 def test_settings__are_the_paper_s(figure, law, x, nodes, topics, least, most):
@@ -101,3 +104,17 @@ def _trees_by_link(instance):
                 kept, gone = label[u], label[v]
                 label = {node: kept if at == gone else at for node, at in label.items()}
     return used
+
+
+def test_measure__of_clusters_divides_by_them_and_takes_weights_as_they_are():
+    setting = Setting("9", "unif", 300.0, 2)
+    found = {metric: value for *_, metric, value in rows_of(EXPERIMENT, setting, None, Options())}
+    assert set(PLANS["9"].metrics) <= found.keys()
+    instance = in_clusters(make_instance(300, interests_of(setting), None, 2), 2)
+    assert sorted(set(instance.costs.sites.tolist())) == [0, 1, 2]
+    assert instance.costs.table.tolist() == [[1, 10, 10], [10, 1, 10], [10, 10, 1]]
+    parts = divide_conquer(instance, instance.costs.sites, 1, Options().kernel)
+    whole = find("greedy")(instance, Options())
+    assert (found["w_DC"], found["d_DC"]) == (2 * parts.total_cost / 300, 2 * len(parts) / 300)
+    assert (found["w_Gr"], found["d_Gr"]) == (2 * whole.total_cost / 300, 2 * len(whole) / 300)
+    assert found["wdiam_DC"] == pytest.approx(instance.topic_shapes(parts)[:, 4].mean())

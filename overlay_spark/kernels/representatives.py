@@ -1,0 +1,48 @@
+"""Representatives of a part: few nodes that together want all of its topics."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay_spark.kernels._jit import kernel
+
+
+@kernel
+def cover(n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.int32], copies: int) -> NDArray[np.int32]:
+    """Nodes until every topic is wanted by ``copies`` of them, or by all who want it: first the node with most topics
+    still in need, of several the least. Work: nodes x chosen nodes, and subscriptions."""
+    n_nodes = len(offsets) - 1
+    sizes = np.zeros(n_topics + 1, np.int64)
+    for topic in topics:
+        sizes[topic + 1] += 1
+    need = np.minimum(sizes[1:], copies)
+    for t in range(n_topics):
+        sizes[t + 1] += sizes[t]
+    members, cursor = np.empty(len(topics), np.int32), sizes[:-1].copy()
+    helps = np.zeros(n_nodes, np.int64)
+    for v in range(n_nodes):
+        helps[v] = offsets[v + 1] - offsets[v]
+        for at in range(offsets[v], offsets[v + 1]):
+            members[cursor[topics[at]]] = v
+            cursor[topics[at]] += 1
+    chosen = np.empty(n_nodes, np.int32)
+    n = 0
+    while True:
+        best = 0
+        for v in range(1, n_nodes):
+            if helps[v] > helps[best]:
+                best = v
+        if n_nodes == 0 or helps[best] <= 0:
+            return chosen[:n].copy()
+        chosen[n] = best
+        n += 1
+        helps[best] = -1
+        for at in range(offsets[best], offsets[best + 1]):
+            t = topics[at]
+            if need[t] > 0:
+                need[t] -= 1
+                if need[t] == 0:
+                    for m in range(sizes[t], sizes[t + 1]):
+                        if helps[members[m]] > 0:
+                            helps[members[m]] -= 1
