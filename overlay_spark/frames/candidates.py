@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.frames.indexing import IndexedProblem, with_ends, with_shared_topics
@@ -28,6 +28,11 @@ def candidates(problem: IndexedProblem, small: bool = False, one_in: int = 1) ->
     return priced.select("src", "dst", F.col("price").alias("cost"), "shared_topics")
 
 
+def is_drawn(one_in: int) -> Column:
+    """Whether a node is one of about every n-th; by another hash than the one that spreads nodes over tasks."""
+    return F.pmod(F.xxhash64("node"), F.lit(one_in)) == 0
+
+
 def pairs(problem: IndexedProblem, small: bool, one_in: int = 1) -> DataFrame:
     """(src, dst, shared_topics) of all nodes that share a topic.
 
@@ -38,7 +43,7 @@ def pairs(problem: IndexedProblem, small: bool, one_in: int = 1) -> DataFrame:
     parts = max(parts_of(problem.n_subscriptions), problem.n_topic_pairs // (one_in * PAIRS_A_PART))
     chunks = problem.topics.select("topic", F.ceil(F.col("size") / F.lit(NODES_A_CHUNK)).cast("int").alias("chunks"))
     members = problem.members.join(F.broadcast(chunks) if small else chunks, "topic")
-    chosen = members if one_in == 1 else members.where(F.pmod(F.xxhash64("node"), F.lit(one_in)) == 0)
+    chosen = members if one_in == 1 else members.where(is_drawn(one_in))
     every = F.explode(F.sequence(F.lit(0), F.col("chunks") - 1)).alias("chunk")
     a = chosen.select("topic", every, F.col("node").alias("src"))
     b = members.select("topic", F.pmod(F.hash("node"), F.col("chunks")).alias("chunk"), F.col("node").alias("dst"))

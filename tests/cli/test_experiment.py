@@ -27,7 +27,7 @@ def test_experiment__without_matplotlib_says_what_to_install(monkeypatch, capsys
     "flags, message",
     [
         (["000", "--seeds", "0"], "--seeds must be at least 1, got 0"),
-        (["000", "--figure", "9"], "Paper 000 has no figure '9' here. Known: 4, 5, 6, 7, 8."),
+        (["000", "--figure", "3"], "Paper 000 has no figure '3' here. Known: 4, 5, 6, 7, 8, 9."),
         (["999"], "invalid choice: '999'"),
     ],
 )

@@ -16,6 +16,7 @@ from overlay_spark.algorithms.greedy import greedy
 from overlay_spark.cli import DONE, REFUSED, main
 from overlay_spark.costs import site_costs
 from overlay_spark.errors import GuardError
+from overlay_spark.frames import candidates as candidates_module
 from overlay_spark.frames import estimates as module
 from overlay_spark.frames.estimates import known_size
 from overlay_spark.lab.shapes import SHAPES, problem_of, shape
@@ -47,7 +48,7 @@ def test_estimate__counts_pairs_that_share_a_topic(spark):
 @pytest.mark.spark
 def test_estimate__bounds_what_is_dear_to_count(spark, monkeypatch):
     monkeypatch.setattr(module, "PAIRS_TO_COUNT", 2)
-    monkeypatch.setattr(module.F, "xxhash64", lambda _: module.F.lit(1))  # no node is drawn
+    monkeypatch.setattr(candidates_module, "is_drawn", lambda one_in: module.F.lit(False))
     found = estimate(by_distance(spark))
     assert (found.candidates, found.is_exact) == (4, False)
 

@@ -15,7 +15,7 @@ from tests.conftest import CASES
 from tests.problems import golden_problem, options, sorted_rows
 from tests.sessions import QUICK, SPARK_HOME
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow_session]
+pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).parents[2]
 TABLES = ("links", "topics", "nodes")
