@@ -20,7 +20,7 @@ def divide_conquer(instance: Instance, parts: NDArray[Any], copies: int, options
     Guarantee   every topic is connected, where any two representatives of it may link; none on the cost.
     Work        that of greedy on each part, and on all representatives together.
     Ties        as :func:`greedy`; representatives as :func:`overlay_spark.kernels.representatives.cover`.
-    Deviates    000 leaves open how parts are joined; so do representatives as Chen, Jacobsen, Vitenberg choose them.
+    Deviates    000 leaves open how representatives are chosen and parts are joined.
     References  [1] Chen, Tock, Jacobsen, Vitenberg 2015, section VIII.
     """
     found, chosen = [], []

@@ -34,7 +34,7 @@ class Algorithm:
     unit_costs: bool = False
     """Whether all links count alike, so that many candidates have the same rank."""
     in_rounds: bool = False
-    """Whether it is the greedy choice of least cost per topic joined, which many links at once may be."""
+    """Whether it picks by least cost per topic joined: then rounds can pick many of its links at once."""
     by_cost_alone: bool = False
     """Whether a candidate's rank is its cost, whatever it joins."""
 

@@ -36,6 +36,11 @@ class Bucket(NamedTuple):
     cost: NDArray[np.int64]
 
 
+def buckets_for(problem: IndexedProblem) -> int:
+    """How many buckets of topics a problem's subscriptions are worth."""
+    return max(1, problem.n_subscriptions // SUBSCRIPTIONS_PER_BUCKET)
+
+
 def by_buckets(
     problem: IndexedProblem, overlays: DataFrame, work: Callable[[Bucket], pa.Table], schema: str
 ) -> DataFrame:
@@ -43,7 +48,7 @@ def by_buckets(
 
     One shuffle, by topic; a task holds one bucket. Lazy. The answer does not depend on how topics fall into buckets.
     """
-    n_buckets = max(1, problem.n_subscriptions // SUBSCRIPTIONS_PER_BUCKET)
+    n_buckets = buckets_for(problem)
     nothing = F.lit(-1)
     members = problem.members.select(
         "topic", F.col("node").alias("a"), nothing.alias("b"), nothing.cast("bigint").alias("cost")

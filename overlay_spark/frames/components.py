@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from overlay_spark.errors import SetupError
-from overlay_spark.frames.buckets import SUBSCRIPTIONS_PER_BUCKET, Bucket, by_buckets
+from overlay_spark.frames.buckets import Bucket, buckets_for, by_buckets
 from overlay_spark.frames.graphs import (
     graphframes_components,
     graphframes_is_available,
@@ -99,11 +99,6 @@ class Components:
         return empty._with(rows.select("node", "topic", component), workspace)
 
     @cached_property
-    def n_buckets(self) -> int:
-        """Into how many buckets of topics what is grouped by topic goes."""
-        return max(1, self.problem.n_subscriptions // SUBSCRIPTIONS_PER_BUCKET)
-
-    @cached_property
     def n_parts(self) -> int:
         """Into how many partitions what has about as many rows as there are subscriptions goes."""
         return parts_of(self.problem.n_subscriptions)
@@ -172,7 +167,7 @@ class Components:
         """Joins (a, b) -> (id, component): what the components at their ends become."""
         if self.method == GRAPHFRAMES:
             return graphframes_labels(joins, workspace)
-        bucket = F.pmod(self.topic_of(F.col("a")), F.lit(self.n_buckets)).alias("bucket")
+        bucket = F.pmod(self.topic_of(F.col("a")), F.lit(buckets_for(self.problem))).alias("bucket")
         spread = joins.repartition(self.n_parts, bucket).groupBy(bucket)
         return spread.applyInArrow(_labels_of, "id bigint, component bigint")
 

@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.errors import GuardError
-from overlay_spark.frames.buckets import SUBSCRIPTIONS_PER_BUCKET
+from overlay_spark.frames.buckets import buckets_for
 from overlay_spark.frames.components import Components
 from overlay_spark.frames.contributions import BINS_A_DOUBLING, bin_of, joined_components, rank
 from overlay_spark.frames.indexing import IndexedProblem
@@ -97,8 +97,7 @@ def buckets_of(problem: IndexedProblem, parts: int, options: FramesOptions) -> i
 
     Buckets are half as large on average, because topics are not alike.
     """
-    least = problem.n_subscriptions // SUBSCRIPTIONS_PER_BUCKET
-    return max(1, least, 2 * parts * problem.n_subscriptions // options.topic_rows)
+    return max(buckets_for(problem), 2 * parts * problem.n_subscriptions // options.topic_rows)
 
 
 def edges_of(problem: IndexedProblem, parts: int, options: FramesOptions) -> int:

@@ -13,10 +13,9 @@ class FramesOptions:
 
     Those of lowest rank come first, ``band_share`` of all that are left at a time, and at least ``least_band``: larger
     bands take fewer rounds and read candidates more often. A task gets no more than about ``topic_rows`` edges of a
-    topic. Once ``finish_in_task`` candidates are left (0: never), the rest is done by the kernel in
-    one task. Subscriptions and their components are broadcast to the candidates, by way of the driver, where there are
-    no more than ``broadcast_subscriptions``, some 50 to 100 bytes each. Problems of more than ``most_candidates`` are
-    refused.
+    topic. Once ``finish_in_task`` candidates are left (0: never), the rest is done by the kernel in one task.
+    Subscriptions and their components are broadcast to the candidates, by way of the driver, where there are no more
+    than ``broadcast_subscriptions``. Problems of more than ``most_candidates`` are refused.
     """
 
     band_share: float = 0.1
