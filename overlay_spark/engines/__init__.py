@@ -15,14 +15,16 @@ from overlay_spark.options.checks import nearest
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from overlay_spark.frames.answers import TaskFacts
     from overlay_spark.frames.estimates import Size
     from overlay_spark.frames.indexing import IndexedProblem
-    from overlay_spark.frames.tasks import TaskFacts
     from overlay_spark.frames.workspace import Workspace
     from overlay_spark.results import Estimate
 
-NAMES = ("kernel", "frames")
+NAMES = ("kernel", "frames", "divide")
 """Every engine, in the order in which ``auto`` tries them; each is a module of this name with an ``ENGINE``."""
+PARTED = "divide"
+"""The engine that solves parts, and joins them, where all at once would be too much."""
 WHOLE = "kernel"
 """The engine that solves a problem as steps and bounds look at it: whole, in one task."""
 AUTO = "auto"
@@ -32,7 +34,8 @@ AUTO = "auto"
 class Solved:
     """What an engine found: ``links`` (src, dst, cost, shared_topics, contribution, stage, pick), settled, and facts.
 
-    ``parts`` (node, part) says which part each node was in, where the engine divides.
+    ``parts`` (node, part, representative) says which part each node was in, and whether it stood for it, where the
+    engine divides.
     """
 
     links: DataFrame
@@ -44,6 +47,8 @@ class Engine(Protocol):
     """One way to run algorithms."""
 
     name: str
+    takes_steps: bool
+    """Whether it takes the steps that follow itself, part by part."""
 
     def has(self, algorithm: Algorithm) -> bool:
         """Whether it can run this algorithm."""
@@ -142,16 +147,17 @@ def _considered(engine: Engine, problem: IndexedProblem, options: Options, exact
         size = engine.size(problem, options, exact=True)
         refusal = engine.refusal(size, options)
     if refusal is None and engine.name != WHOLE:
-        refusal = _of_what_follows(problem, options, exact)
+        refusal = _of_what_follows(engine, problem, options, exact)
     why = f"as {before}" if before else "the first that takes it"
     by = "as asked" if options.design.engine == engine.name else why
     says = f"{engine.name}, {by}: needs about {_gib(size)} of {options.design.task_memory} a task"
     return Choice(engine, size, says if refusal is None else f"{engine.name} does not take it", refusal)
 
 
-def _of_what_follows(problem: IndexedProblem, options: Options, exact: bool) -> str | None:
+def _of_what_follows(engine: Engine, problem: IndexedProblem, options: Options, exact: bool) -> str | None:
     """Why the steps and the bound cannot follow: they take the whole problem in one task, whatever the engine."""
-    follows = [*options.design.then, *([] if options.design.bound is None else [options.design.bound])]
+    steps = () if engine.takes_steps else options.design.then
+    follows = [*steps, *([] if options.design.bound is None else [options.design.bound])]
     if not follows:
         return None
     whole = named(WHOLE)

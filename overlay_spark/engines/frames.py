@@ -16,13 +16,15 @@ from overlay_spark.algorithms.registry import Algorithm, find
 from overlay_spark.engines import Solved
 from overlay_spark.engines.kernel import solve_instance
 from overlay_spark.errors import VerificationError
+from overlay_spark.frames.answers import Answer, TaskFacts
 from overlay_spark.frames.candidates import candidates
 from overlay_spark.frames.components import Components, choose_method
 from overlay_spark.frames.contributions import contributions, rank
 from overlay_spark.frames.estimates import Size, exact_size, fits_a_task, known_size, left_of, size_in_rounds
 from overlay_spark.frames.indexing import IndexedProblem, with_shared_topics
 from overlay_spark.frames.selection import Band, next_band, safe_links
-from overlay_spark.frames.tasks import Answer, Task, TaskFacts, in_one_task
+from overlay_spark.frames.task_rows import Task
+from overlay_spark.frames.tasks import in_one_task
 from overlay_spark.frames.workspace import Workspace, parts_of
 from overlay_spark.options import Options
 
@@ -78,6 +80,7 @@ class FramesEngine:
     """See the module."""
 
     name = "frames"
+    takes_steps = False
 
     def has(self, algorithm: Algorithm) -> bool:
         return algorithm.in_rounds

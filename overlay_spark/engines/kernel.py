@@ -6,9 +6,11 @@ import time
 
 from overlay_spark.algorithms.registry import Algorithm, find
 from overlay_spark.engines import Solved
+from overlay_spark.frames.answers import Answer, TaskFacts
 from overlay_spark.frames.estimates import Size, exact_size, known_size
 from overlay_spark.frames.indexing import IndexedProblem
-from overlay_spark.frames.tasks import Answer, Task, TaskFacts, in_one_task
+from overlay_spark.frames.task_rows import Task
+from overlay_spark.frames.tasks import in_one_task
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
 
@@ -19,6 +21,7 @@ class KernelEngine:
     """See the module."""
 
     name = "kernel"
+    takes_steps = False
 
     def has(self, algorithm: Algorithm) -> bool:
         return True

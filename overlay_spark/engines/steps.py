@@ -11,8 +11,10 @@ from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import find, find_bound, find_step
 from overlay_spark.engines import Solved
+from overlay_spark.frames.answers import Answer, TaskFacts
 from overlay_spark.frames.indexing import IndexedProblem
-from overlay_spark.frames.tasks import Answer, Task, TaskFacts, in_one_task
+from overlay_spark.frames.task_rows import Task
+from overlay_spark.frames.tasks import in_one_task
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
 

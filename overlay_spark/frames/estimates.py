@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -38,7 +38,10 @@ BINS_A_DOUBLING = 512
 
 PAIRS_A_SECOND, LISTED_A_SECOND = 1e8, 5e6
 """Pairs of members, or listed links, that a core gets through in a second, all told; rough, and so are the classes."""
-
+CANDIDATES_A_SECOND_IN_PARTS, ROWS_A_SECOND_IN_PARTS = 1e7, 2e5
+"""In parts, on two cores: candidates inside parts, and subscriptions that go through."""
+UNEVEN = 3
+"""A part, or a set of representatives, may want so many times what as many nodes want on average."""
 
 PAIRS_A_SECOND_IN_FRAMES, CANDIDATES_A_SECOND, SECONDS_OF_ROUNDS = 5e6, 15e3, 40.0
 """In rounds, on two cores: pairs of members met, candidates worked off, and what rounds take however few those are."""
@@ -63,6 +66,16 @@ class Size:
     tied: int = 0
     """At most about this many candidates may rank alike: no band can part them."""
     band: int = 0
+
+    @property
+    def tasks(self) -> int:
+        """About how many tasks solve it."""
+        return 1
+
+    @property
+    def driver_bytes(self) -> int:
+        """About what the driver solves itself."""
+        return 0
 
     @property
     def task_bytes(self) -> int:
@@ -163,6 +176,10 @@ class SizeInRounds(Size):
     """What the task needs that finishes; 0 where none may."""
 
     @property
+    def tasks(self) -> int:
+        return parts_of(self.candidates)
+
+    @property
     def task_bytes(self) -> int:
         return max(self.finish_bytes, 0 if self.at_once else INTERPRETER + BYTES_AN_EDGE * self.edges)
 
@@ -191,6 +208,60 @@ def left_of(size: Size, candidates: int) -> Size:
 def fits_a_task(left: Size, options: Options) -> bool:
     """Whether the kernel may do what is left."""
     return left.candidates <= options.frames.finish_in_task and left.task_bytes <= options.design.task_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeInParts(Size):
+    """The numbers of a problem that is solved in parts; candidates are those inside parts."""
+
+    n_parts: int
+    part_bytes: int
+    join_bytes: int
+    """What joining as many representatives as may be joined at once takes."""
+
+    @property
+    def tasks(self) -> int:
+        return self.n_parts
+
+    @property
+    def driver_bytes(self) -> int:
+        return self.join_bytes
+
+    @property
+    def task_bytes(self) -> int:
+        return max(self.part_bytes, self.join_bytes)
+
+    @property
+    def time_class(self) -> str:
+        return class_of(self.candidates / CANDIDATES_A_SECOND_IN_PARTS + self.subscriptions / ROWS_A_SECOND_IN_PARTS)
+
+
+def size_in_parts(size: Size, options: Options) -> SizeInParts:
+    """The same numbers, for an engine that solves parts and joins them."""
+    divide, wanted = options.divide, size.subscriptions / max(1, size.nodes)
+
+    def of(nodes: int) -> int:
+        n = min(nodes, size.nodes)
+        return bytes_of_task(size, n, min(size.subscriptions, int(UNEVEN * n * wanted)))
+
+    inside = min(size.candidates, size.nodes * divide.part_nodes // 2)
+    told = {**asdict(size), "candidates": inside, "is_exact": size.is_exact and inside == size.candidates}
+    return SizeInParts(
+        **told,
+        n_parts=-(-size.nodes // divide.part_nodes),
+        part_bytes=of(divide.part_nodes),
+        join_bytes=of(divide.join_nodes),
+    )
+
+
+def bytes_of_task(whole: Size, nodes: int, subscriptions: int) -> int:
+    """About what a task takes that holds some of a problem's nodes."""
+    pairs = nodes * (nodes - 1) // 2
+    listed = None if whole.listed is None else min(whole.listed, pairs)
+    candidates = min(whole.candidates, pairs if listed is None else listed)
+    tied = min(whole.tied, candidates)
+    size = replace(Size(**{f.name: getattr(whole, f.name) for f in fields(Size)}), nodes=nodes)
+    return replace(size, subscriptions=subscriptions, candidates=candidates, listed=listed, tied=tied).task_bytes
 
 
 def class_of(seconds: float) -> str:

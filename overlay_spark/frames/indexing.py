@@ -26,8 +26,9 @@ NOT_COUNTED = Counts(-1, -1, -1)
 class IndexedProblem:
     """A problem in whole numbers; ``unit`` is the cost that counts as 1.
 
-    ``nodes`` (node, node_id, site, coordinates, height, topics: the numbers of its topics, ascending), ``topics``
-    (topic, topic_id, size: how many want it), ``members`` (topic, node).
+    ``nodes`` (node, node_id, site, label, coordinates, height, topics: the numbers of its topics, ascending),
+    ``topics`` (topic, topic_id, size: how many want it), ``members`` (topic, node). ``site`` numbers the sites where
+    costs are between them; ``label`` is the site as given.
     ``link_costs`` (src, dst, cost) with src < dst, where listed; ``site_costs`` (site_a, site_b, cost), both ways,
     where costs are between sites; neither where the coordinates give the costs.
     """
@@ -91,7 +92,7 @@ def index_problem(problem: OverlayProblem, workspace: Workspace) -> IndexedProbl
     """
     subscriptions, nodes, costs, unit = problem.subscriptions, problem.nodes, problem.costs, problem.unit_cost
     known = catalog.NODES.conform(subscriptions.select("node_id").distinct()) if nodes is None else nodes
-    known = known.withColumn("height", F.coalesce("height", F.lit(0.0)))
+    known = known.withColumns({"height": F.coalesce("height", F.lit(0.0)), "label": F.col("site")})
     numbered = _numbered(known, "node_id", "node")
     sizes = subscriptions.groupBy("topic_id").agg(F.count(F.lit(1)).alias("size"))
     topics = workspace.hold(_numbered(sizes, "topic_id", "topic"))
@@ -112,6 +113,7 @@ def index_problem(problem: OverlayProblem, workspace: Workspace) -> IndexedProbl
             "node",
             "node_id",
             "site",
+            "label",
             "coordinates",
             "height",
             F.coalesce("topics", F.array().cast("array<int>")).alias("topics"),

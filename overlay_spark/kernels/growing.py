@@ -224,32 +224,13 @@ def _settle(state: Growing, label: int, bit: np.uint64, settled: bool) -> None:
 
 
 @kernel
-def join_alike(state: Growing, group: NDArray[np.int64]) -> None:
-    """Join all nodes of a group, in every topic that they share, as if links did."""
-    n_nodes, n_topics = len(state.starts) - 1, len(state.main)
-    n_groups = group.max() + 1 if n_nodes else 0
-    starts = np.zeros(n_groups + 1, np.int64)
-    for v in range(n_nodes):
-        starts[group[v] + 1] += 1
-    for g in range(n_groups):
-        starts[g + 1] += starts[g]
-    members, cursor = np.empty(n_nodes, np.int64), starts[:-1].copy()
-    for v in range(n_nodes):
-        members[cursor[group[v]]] = v
-        cursor[group[v]] += 1
-    first = np.full(n_topics, -1, np.int64)
-    for g in range(n_groups):
-        for i in range(starts[g], starts[g + 1]):
-            for at in range(state.offsets[members[i]], state.offsets[members[i] + 1]):
-                topic = state.topics[at]
-                if first[topic] < 0:
-                    first[topic] = at
-                else:
-                    bit = np.uint64(1) << np.uint64(topic & 63)
-                    merge(state, topic, bit, state.label[first[topic]], state.label[at])
-        for i in range(starts[g], starts[g + 1]):
-            for at in range(state.offsets[members[i]], state.offsets[members[i] + 1]):
-                first[state.topics[at]] = -1
+def join_positions(state: Growing, left: NDArray[np.int64], right: NDArray[np.int64]) -> None:
+    """Join the components of positions ``left[i]`` and ``right[i]``, of one topic, as if links did."""
+    for i in range(len(left)):
+        topic = state.topics[left[i]]
+        a, b = state.label[left[i]], state.label[right[i]]
+        if a != b:
+            merge(state, topic, np.uint64(1) << np.uint64(topic & 63), a, b)
 
 
 @kernel

@@ -9,9 +9,11 @@ from overlay_spark.kernels._jit import kernel
 
 
 @kernel
-def cover(n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.int32], copies: int) -> NDArray[np.int32]:
+def cover(
+    n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.int64], copies: int, weights: NDArray[np.float64]
+) -> NDArray[np.int32]:
     """Nodes until every topic is wanted by ``copies`` of them, or by all who want it: first the node with most topics
-    still in need, of several the least. Work: nodes x chosen nodes, and subscriptions."""
+    still in need per unit of its weight, of several the least. Work: nodes x chosen nodes, and subscriptions."""
     n_nodes = len(offsets) - 1
     sizes = np.zeros(n_topics + 1, np.int64)
     for topic in topics:
@@ -29,11 +31,11 @@ def cover(n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.int32], 
     chosen = np.empty(n_nodes, np.int32)
     n = 0
     while True:
-        best = 0
-        for v in range(1, n_nodes):
-            if helps[v] > helps[best]:
-                best = v
-        if n_nodes == 0 or helps[best] <= 0:
+        best, most = -1, 0.0
+        for v in range(n_nodes):
+            if helps[v] > 0 and helps[v] / weights[v] > most:
+                best, most = v, helps[v] / weights[v]
+        if best < 0:
             return chosen[:n].copy()
         chosen[n] = best
         n += 1

@@ -14,6 +14,7 @@ from overlay_spark.options.checks import nearest
 from overlay_spark.options.components import ComponentOptions
 from overlay_spark.options.costs import CostOptions
 from overlay_spark.options.design import DesignOptions
+from overlay_spark.options.divide import DivideOptions
 from overlay_spark.options.frames import FramesOptions
 from overlay_spark.options.kernel import KernelOptions
 from overlay_spark.options.loading import parse_override, read_toml, section_of
@@ -26,6 +27,7 @@ __all__ = [
     "ComponentOptions",
     "CostOptions",
     "DesignOptions",
+    "DivideOptions",
     "FramesOptions",
     "KernelOptions",
     "MetricsOptions",
@@ -44,6 +46,7 @@ class Options:
     costs: CostOptions = field(default_factory=CostOptions)
     kernel: KernelOptions = field(default_factory=KernelOptions)
     frames: FramesOptions = field(default_factory=FramesOptions)
+    divide: DivideOptions = field(default_factory=DivideOptions)
     components: ComponentOptions = field(default_factory=ComponentOptions)
     metrics: MetricsOptions = field(default_factory=MetricsOptions)
     workspace: WorkspaceOptions = field(default_factory=WorkspaceOptions)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from overlay_spark.algorithms.greedy import greedy
 from overlay_spark.costs import point_costs
-from overlay_spark.frames import tasks as module
-from overlay_spark.frames.tasks import ANSWER, ANSWER_DDL, Answer, Task, TaskFacts, in_groups, in_one_task
+from overlay_spark.frames.answers import Answer, Standing, TaskFacts
+from overlay_spark.frames.task_rows import Task
+from overlay_spark.frames.tasks import Groups, in_groups, in_one_task, on_driver
 from overlay_spark.instance import Instance
 from overlay_spark.kernels.link_costs import costs_of
 from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts
@@ -73,7 +73,7 @@ def test_one_task__gets_the_whole_problem(spark, workspace, model):
     assert [r["shared_topics"] for r in links] == [
         len(set(instance.topics_of(r["src"])) & set(instance.topics_of(r["dst"]))) for r in links
     ]
-    assert found.facts() == {0: TaskFacts(0.5, 0.0, expected.total_cost)}
+    assert found.facts() == {0: TaskFacts(0.5, 0.0, expected.total_cost, len(expected))}
 
 
 @pytest.mark.spark
@@ -85,7 +85,7 @@ def test_groups__get_what_is_inside_them_and_answer_in_the_wholes_numbers(spark,
     of_group = {7: list(range(0, N, 2)), 3: list(range(1, N, 3)), 5: [N - 1, 4]}  # some nodes in two, some in none
     groups = spark.createDataFrame([(g, v) for g, nodes in of_group.items() for v in nodes], "group int, node int")
     given = indexed(frames(spark, model), workspace)
-    found = in_groups(given, groups, solve, workspace)
+    found = in_groups(given, Groups(groups, len(of_group), 100), solve, workspace)
     links, facts = found.links.collect(), found.facts()
     assert facts.keys() == of_group.keys()
     for group, nodes in of_group.items():
@@ -109,7 +109,7 @@ def test_links_that_are_there__come_in_their_order_and_keep_their_stage(spark, w
     there = spark.createDataFrame([(8, 20, 5), (4, 12, 9), (2, 6, 7)], "src int, dst int, pick bigint")
     if grouped:
         groups = spark.createDataFrame([(2, v) for v in range(N) if v != 20], "group int, node int")
-        found = in_groups(given, groups, answer_what_is_there, workspace, there).links
+        found = in_groups(given, Groups(groups, 1, 100), answer_what_is_there, workspace, there).links
         third = np.unique(instance.nodes)[2]  # a group leaves out nodes that want nothing
         expected = [(2, 6), (4, 12), (0, third)]  # and the link to node 20
     else:
@@ -122,31 +122,30 @@ def test_links_that_are_there__come_in_their_order_and_keep_their_stage(spark, w
     assert [r["cost"] for r in rows] == instance.links_between(src, dst).cost.tolist()
 
 
-def test_answer__of_many_links_is_several_rows_with_the_facts_in_the_first():
-    instance = checks.instance_of([[0]] * 400, 1)
-    src, dst = np.triu_indices(400, 1)
-    links = instance.links_between(src, dst)
-    assert len(links) > module.LINKS_A_ROW
-    task = Task(instance, links.take(np.arange(1)))
-    rows = pa.Table.from_batches(module.answer_rows(4, task, Answer(links, "s", TaskFacts(1.0))), ANSWER)
-    assert rows.column("group").to_pylist() == [4, 4]
-    assert [facts and facts["seconds"] for facts in rows.column("facts").to_pylist()] == [1.0, None]
-    told = [link for part in rows.column("links").to_pylist() for link in part]
-    assert [(link["src"], link["dst"]) for link in told] == links.pairs()
-    assert [link["stage"] for link in told] == [None] + ["s"] * (len(links) - 1)
-    assert [link["pick"] for link in told] == list(range(len(links)))
+def tell_what_is_given(task: Task) -> Answer:
+    """The components as given, and every node beyond which a topic is wanted, as who stands for the group."""
+    wanted = np.unique(task.instance.nodes[task.beyond])
+    nothing = task.links
+    return Answer(nothing, "s", TaskFacts(0.0), Standing(wanted.astype(np.int32), task.components))
 
 
-def test_answer__without_links_still_tells_its_facts():
-    instance = checks.instance_of([[0]], 1)
-    nothing = instance.links_between(np.empty(0), np.empty(0))
-    facts = TaskFacts(1.0, None, 3)
-    rows = pa.Table.from_batches(module.answer_rows(0, Task(instance, nothing), Answer(nothing, "s", facts)), ANSWER)
-    assert rows.to_pylist() == [{"group": 0, "facts": facts._asdict(), "links": []}]
+@pytest.mark.spark
+@pytest.mark.parametrize("where", ["tasks", "driver"])
+def test_components_and_topics_beyond__come_with_the_nodes_of_a_group(spark, workspace, where):
+    given = indexed(frames(spark, "points"), workspace)
+    rows = [(4, 3, [1, 5], [3, 0]), (4, 9, [1], [7]), (4, 12, [0, 5], [12, 0])]
+    nodes = spark.createDataFrame(rows, "group int, node int, topics array<int>, components array<int>")
+    groups = Groups(nodes, 1, 5, spark.createDataFrame([(4, 5)], "group int, topic int"))
+    found = on_driver(given, groups, tell_what_is_given)
+    if where == "tasks":
+        found = in_groups(given, groups, tell_what_is_given, workspace)
+    standing = sorted((r["group"], r["node"], r["topics"], r["components"]) for r in found.standing.collect())
+    assert standing == [row for row in rows if 5 in row[2]]
+    assert found.facts() == {4: TaskFacts(0.0, chosen=2, wanted=4)}
 
 
-def test_answer__has_one_schema_in_arrow_and_in_spark():
-    from pyspark.sql.pandas.types import from_arrow_schema
-    from pyspark.sql.types import StructType
-
-    assert from_arrow_schema(ANSWER).simpleString() == StructType.fromDDL(ANSWER_DDL).simpleString()
+@pytest.mark.spark
+def test_group__of_nodes_that_want_nothing_answers_too(spark, workspace):
+    given = indexed(frames(spark, "points"), workspace)
+    groups = Groups(spark.createDataFrame([(0, N - 1)], "group int, node int"), 1, 1)
+    assert in_groups(given, groups, solve, workspace).facts() == {0: TaskFacts(0.5, 0.0, 0)}

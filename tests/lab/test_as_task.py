@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from overlay_spark.frames import tasks
+from overlay_spark.frames.task_rows import whole_task
 from overlay_spark.lab import as_task
 from overlay_spark.lab.shapes import shape
 
@@ -15,8 +15,8 @@ from overlay_spark.lab.shapes import shape
 @pytest.mark.parametrize("name, scale", [("listed", 0.01), ("many_sites", 0.5), ("sparse", 0.01)])
 def test_rows_of__are_the_problem_to_a_task(name, scale):
     instance = shape(name, scale)
-    rows = tasks.by_kind(as_task.rows_of(instance))
-    task = tasks.task_from(rows, instance.n_nodes, instance.n_topics, instance.costs.unit)
+    rows = as_task.rows_of(instance)
+    task = whole_task(rows, instance.n_nodes, instance.n_topics, instance.costs.unit)
     assert np.array_equal(task.instance.offsets, instance.offsets)
     assert np.array_equal(task.instance.topics, instance.topics)
     assert len(task.links) == 0

@@ -1,0 +1,50 @@
+"""Landmarks: a few ends of links, by which nodes are told apart where only tables say what links cost."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from overlay_spark.frames.indexing import IndexedProblem
+
+LANDMARKS = 16
+FAR = 2.0
+"""A link that is not listed counts as so many times the dearest that is listed with a landmark."""
+
+
+def landmark_sites(site_costs: DataFrame) -> NDArray[np.float64]:
+    """What a link of each site to some sixteen sites costs; a row for each site passes through the driver."""
+    sites = site_costs.select(F.col("site_a").alias("site")).distinct()
+    chosen = [row["site"] for row in sites.orderBy(F.xxhash64("site"), "site").limit(LANDMARKS).collect()]
+    rows = site_costs.where(F.col("site_b").isin(chosen)).toArrow()
+    a, b, cost = (rows.column(name).to_numpy() for name in ("site_a", "site_b", "cost"))
+    places = np.zeros((int(a.max()) + 1, len(chosen)))
+    places[a, np.searchsorted(np.sort(chosen), b)] = cost
+    return places
+
+
+def landmark_points(problem: IndexedProblem) -> DataFrame:
+    """(node, point): what a listed link of each node to some sixteen nodes costs, those in most links.
+
+    Two shuffles of the listed links, by node.
+    """
+    assert problem.link_costs is not None
+    links = problem.link_costs
+    both = links.select(F.col("src").alias("node"), F.col("dst").alias("other"), "cost").union(
+        links.select(F.col("dst").alias("node"), F.col("src").alias("other"), "cost")
+    )
+    most = both.groupBy("node").agg(F.count(F.lit(1)).alias("n")).orderBy(F.desc("n"), "node").limit(LANDMARKS)
+    chosen = sorted(row["node"] for row in most.collect())
+    to_them = both.where(F.col("other").isin(chosen))
+    dearest = to_them.agg(F.max("cost")).collect()[0][0] or 1
+    costs = to_them.groupBy("node").agg(F.map_from_entries(F.collect_list(F.struct("other", "cost"))).alias("costs"))
+    far = F.lit(FAR * dearest)
+
+    def to(landmark: int) -> Column:
+        known = F.coalesce(F.col("costs")[landmark].cast("double"), far)
+        return F.when(F.col("node") == landmark, F.lit(0.0)).otherwise(known)
+
+    point = F.array(*map(to, chosen)) if chosen else F.expr("CAST(array() AS array<double>)")
+    return problem.nodes.select("node").join(costs, "node", "left").select("node", point.alias("point"))
