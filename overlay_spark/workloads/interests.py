@@ -16,7 +16,10 @@ SIZES, TOPICS = 1, 2
 """Streams of the seed."""
 
 MOST_DRAWS = 1 << 21
-"""Numbers drawn at a time: what a task holds of them stays small, whatever the number of topics."""
+"""Numbers drawn at a time: what a task holds of them stays small, however many nodes it makes."""
+
+LEAST_POPULARITY = float(np.finfo(np.float64).tiny)
+"""The smallest number that doubles hold without loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,20 +46,21 @@ class Interests:
         if not 0 <= self.alpha < math.inf:
             raise OptionError(f"interests.alpha must be a number of at least 0, got {self.alpha}.")
 
-    def log_popularity(self) -> NDArray[np.float64]:
-        rank = np.arange(1, self.topics + 1)
+    def popularity(self) -> NDArray[np.float64]:
+        """Of each topic, that of the first being 1; what doubles cannot hold is LEAST_POPULARITY: any can be drawn."""
+        rank = np.arange(1.0, self.topics + 1)
         if self.law == "zipf":
-            return -self.alpha * np.log(rank)
-        return -4.0 * rank / self.topics if self.law == "expo" else np.zeros(self.topics)
+            return np.maximum(rank**-self.alpha, LEAST_POPULARITY)
+        return np.exp(-4.0 * (rank - 1) / self.topics) if self.law == "expo" else np.ones(self.topics)
 
 
 def subscriptions(interests: Interests, nodes: NDArray[Any], seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(node, topic) for the numbered nodes: distinct topics, drawn with probability proportional to popularity.
+    """(node, topic) for the numbered nodes: distinct topics in drawn order, each by its popularity among those left.
 
-    Drawing without replacement is taking the largest of log popularity + Gumbel noise.
+    Work: log(topics) a subscription.
     """
     nodes = np.asarray(nodes, np.int64)
-    parts = np.array_split(nodes, 1 + len(nodes) * interests.topics // MOST_DRAWS)
+    parts = np.array_split(nodes, 1 + len(nodes) * interests.most // MOST_DRAWS)
     found = [_subscriptions(interests, part, seed) for part in parts]
     return np.concatenate([nodes for nodes, _ in found]), np.concatenate([topics for _, topics in found])
 
@@ -64,9 +68,9 @@ def subscriptions(interests: Interests, nodes: NDArray[Any], seed: int) -> tuple
 def _subscriptions(
     interests: Interests, nodes: NDArray[np.int64], seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    from overlay_spark.kernels.drawing import draw_items
+
     span = interests.most - interests.least + 1
     sizes = interests.least + np.floor(uniforms(seed, SIZES, nodes, 1)[:, 0] * span).astype(np.int64)
-    noise = -np.log(-np.log(uniforms(seed, TOPICS, nodes, interests.topics)))
-    order = np.argsort(-(interests.log_popularity()[None, :] + noise), axis=1, kind="stable")
-    wanted = np.arange(interests.topics)[None, :] < sizes[:, None]
-    return np.repeat(nodes, sizes), order[wanted]
+    topics = draw_items(interests.popularity(), sizes, uniforms(seed, TOPICS, nodes, interests.most))
+    return np.repeat(nodes, sizes), topics

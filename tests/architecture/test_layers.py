@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "costs": BASE,
     "instance": ARRAYS | {"kernels"},
     "algorithms": ARRAYS | {"algorithms", "kernels"},
-    "workloads": BASE | {"workloads"},
+    "workloads": BASE | {"workloads", "kernels"},
     "tables": BASE | {"side_by_side", "tables"},
     "problems": PROBLEMS,
     "results": PROBLEMS,

@@ -1,4 +1,5 @@
 import re
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -6,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay_spark.errors import OptionError
+from overlay_spark.workloads import interests as module
+from overlay_spark.workloads.draws import uniforms
 from overlay_spark.workloads.interests import Interests, subscriptions
 from tests.strategies import SEEDS
 
@@ -45,10 +48,33 @@ def test_subscriptions__do_not_depend_on_how_nodes_are_split(seed, law, nodes, c
     assert together == parts[0] | parts[1]
 
 
+def test_subscriptions__hold_few_numbers_at_a_time_whatever_the_number_of_topics(monkeypatch):
+    held, interests = [], Interests(topics=1000, least=2, most=9, law="zipf")
+    together = wants_of(interests, NODES[:100], 1)
+
+    def counted(seed, stream, rows, n_columns):
+        held.append(len(rows) * n_columns)
+        return uniforms(seed, stream, rows, n_columns)
+
+    monkeypatch.setattr(module, "uniforms", counted)
+    monkeypatch.setattr(module, "MOST_DRAWS", 90)
+    assert wants_of(interests, NODES[:100], 1) == together
+    assert 90 - 9 <= max(held) <= 90 + 9
+    assert sum(held) == 100 * (1 + 9)
+
+
 def test_subscriptions__change_with_the_seed():
     interests = Interests(topics=50, least=5, most=20)
+    sizes, others = ([len(wanted) for wanted in wants_of(interests, NODES[:20], seed).values()] for seed in (1, 2))
     assert wants_of(interests, NODES[:20], 1) == wants_of(interests, NODES[:20], 1)
-    assert wants_of(interests, NODES[:20], 1) != wants_of(interests, NODES[:20], 2)
+    assert sizes != others
+    alike = Interests(topics=50, least=5, most=5)
+    assert wants_of(alike, NODES[:20], 1) != wants_of(alike, NODES[:20], 2)
+
+
+def test_subscriptions__have_sizes_that_say_nothing_of_their_topics():
+    wanted = wants_of(Interests(topics=50, least=1, most=20), NODES, 1).values()
+    assert abs(np.corrcoef([(len(topics), topics[0]) for topics in wanted], rowvar=False)[0, 1]) < 5 / len(NODES) ** 0.5
 
 
 def test_subscriptions__have_every_size_equally_often():
@@ -85,6 +111,38 @@ def test_subscriptions__of_two_topics_are_drawn_one_after_the_other():
     expected = q * (1 + odds.sum() - odds)
     assert expected.sum() == pytest.approx(2)
     assert shares(Interests(topics=3, least=2, most=2, law="zipf")) == pytest.approx(expected, abs=0.04)
+
+
+@pytest.mark.parametrize("law, popularity", [("unif", [1, 1, 1, 1]), ("zipf", [1, 1 / 4, 1 / 9, 1 / 16])])
+def test_subscriptions__of_two_topics_come_in_every_order_as_often_as_its_chance(law, popularity):
+    n, q = 20_000, np.array(popularity) / sum(popularity)
+    topics = subscriptions(Interests(topics=4, least=2, most=2, law=law), np.arange(n), 1)[1].reshape(n, 2)
+    distance = 0.0
+    for first, second in permutations(range(4), 2):
+        expected = n * q[first] * q[second] / (1 - q[first])
+        distance += ((topics == [first, second]).all(axis=1).sum() - expected) ** 2 / expected
+    assert distance < 40  # chi-square of 11 degrees of freedom: above once in 30 000 seeds
+
+
+def test_subscriptions__of_more_topics_begin_with_those_of_fewer():
+    sizes = [Interests(topics=60, least=most, most=most, law="zipf", alpha=0.8) for most in (5, 40)]
+    few, more = (wants_of(interests, NODES[:20], 1) for interests in sizes)
+    assert few == {v: wanted[:5] for v, wanted in more.items()}
+
+
+@pytest.mark.parametrize("alpha", [50.0, 400.0, 1e308])
+def test_subscriptions__by_extreme_laws_are_still_distinct(alpha):
+    interests = Interests(topics=300, least=300, most=300, law="zipf", alpha=alpha)
+    for wanted in wants_of(interests, NODES[:5], 1).values():
+        assert sorted(wanted) == list(range(300))
+        assert wanted[0] == 0
+        assert alpha > 1000 or wanted[:3] == [0, 1, 2]
+
+
+def test_subscriptions__beyond_what_doubles_can_hold_spread_alike():
+    topics = subscriptions(Interests(topics=5, least=2, most=2, law="zipf", alpha=1e308), NODES, 1)[1].reshape(-1, 2)
+    assert (topics[:, 0] == 0).all()
+    assert (abs(np.bincount(topics[:, 1])[1:] / len(NODES) - 1 / 4) < 5 * np.sqrt(3 / 16 / len(NODES))).all()
 
 
 def test_subscriptions__of_uniform_interest_spread_alike():
