@@ -7,6 +7,7 @@ from contextlib import closing
 
 from pyspark.sql import DataFrame
 
+from overlay_spark import engines
 from overlay_spark.algorithms.registry import find
 from overlay_spark.engines import choose, require_known
 from overlay_spark.engines.steps import follow, lower_bound
@@ -76,7 +77,7 @@ def design(
         found = verify_links(indexed, links_only(links), method, workspace, limit)
         require_valid(indexed, found, method, workspace)
         progress("measure")
-        measured = measure(indexed, found, workspace)
+        measured = measure(indexed, found, workspace, solved.parts)
         seconds, trees = solved.facts.seconds, solved.facts.sum_of_trees
         return Overlay(
             links=links,
@@ -128,7 +129,7 @@ def estimate(problem: OverlayProblem, options: Options | None = None, progress: 
     Parameters
         problem, options, progress      as for :func:`design`.
     Returns
-        Sizes, memory and about how long; whether it fits.
+        Sizes; for each engine tasks, memory and about how long, and whether it takes the problem.
     Raises
         InputError as :func:`design` does.
     Example
@@ -139,4 +140,4 @@ def estimate(problem: OverlayProblem, options: Options | None = None, progress: 
     with closing(Workspace(problem.subscriptions.sparkSession, options.workspace)) as workspace:
         indexed = prepare(problem.counted_in(options.costs.unit), workspace, progress)
         progress("count candidates")
-        return choose(indexed, options, exact=True).estimate()
+        return engines.estimate(indexed, options)

@@ -88,13 +88,30 @@ class Overlay(_Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EngineEstimate:
+    """What one engine would take: ``candidates`` to look at, in about so many ``tasks`` of at most ``task_bytes``.
+
+    ``driver_bytes`` is what the driver solves itself; ``time_class`` is seconds, minutes or hours; ``refusal`` says why
+    it would not be taken.
+    """
+
+    name: str
+    candidates: int
+    tasks: int
+    task_bytes: int
+    driver_bytes: int
+    time_class: str
+    refusal: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """What computing an overlay will take.
 
     ``candidates`` are counted where ``is_exact``, about so many where ``is_sampled``, and else at most so many.
 
-    ``engine`` can compute it where ``fits``: the task that solves it then needs no more than ``design.task_memory``.
-    ``time_class`` is seconds, minutes or hours; ``choice`` says which engine was chosen and why.
+    ``engine`` can compute it where ``fits``; ``choice`` says which engine was chosen and why. ``engines`` tells what
+    each that has the algorithm would take.
     """
 
     nodes: int
@@ -103,11 +120,10 @@ class Estimate:
     candidates: int
     is_exact: bool
     is_sampled: bool
-    task_bytes: int
     engine: str
     fits: bool
-    time_class: str
     choice: str
+    engines: tuple[EngineEstimate, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,13 +53,23 @@ def print_estimate(found: Estimate, task_memory: str) -> None:
             ("topics", f"{found.topics:,}", ""),
             ("subscriptions", f"{found.subscriptions:,}", ""),
             ("candidate links", f"{found.candidates:,}", candidates),
-            (
-                "memory of the solving task",
-                f"{found.task_bytes / 2**30:.2f} GiB",
-                f"about; design.task_memory allows {task_memory}",
-            ),
-            ("time to solve", found.time_class, "roughly"),
-            (f"{found.engine} engine", "fits" if found.fits else "does not fit", ""),
         ]
     )
-    print(f"Engine: {found.choice}" if found.fits else found.choice)
+    print(f"\nEngines (design.task_memory allows {task_memory} a task):")
+    print_rows(
+        [
+            ("", "tasks", "a task", "driver", "time, roughly", ""),
+            *(
+                (
+                    engine.name,
+                    f"{engine.tasks:,}",
+                    f"{engine.task_bytes / 2**30:.2f} GiB",
+                    f"{engine.driver_bytes / 2**30:.2f} GiB" if engine.driver_bytes else "-",
+                    engine.time_class,
+                    "fits" if engine.refusal is None else "is not taken",
+                )
+                for engine in found.engines
+            ),
+        ]
+    )
+    print(f"\nEngine: {found.choice}" if found.fits else f"\n{found.choice}")

@@ -10,11 +10,12 @@ if TYPE_CHECKING:
     from overlay_spark.jobs.inputs import Inputs
 
 
-def print_rows(rows: Sequence[tuple[str, str, str]]) -> None:
-    """Rows of a label, a value and a note, in columns."""
-    widths = [max(len(row[i]) for row in rows) for i in range(2)]
-    for label, value, note in rows:
-        print(f"  {label:{widths[0]}}  {value:>{widths[1]}}  {note}".rstrip())
+def print_rows(rows: Sequence[tuple[str, ...]]) -> None:
+    """Rows of a label, values and a note, in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for label, *values, note in rows:
+        aligned = [f"{value:>{width}}" for value, width in zip(values, widths[1:-1], strict=True)]
+        print("  ".join(("", f"{label:{widths[0]}}", *aligned, note)).rstrip())
 
 
 def counted(n: int, noun: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
 
 from overlay_spark.algorithms import registry
@@ -54,8 +56,8 @@ class Engine(Protocol):
         """Whether it can run this algorithm."""
         ...
 
-    def size(self, problem: IndexedProblem, options: Options, exact: bool = False) -> Size:
-        """What solving would take: by the numbers at hand, or ``exact``, with candidates counted (one job)."""
+    def size(self, whole: Size, problem: IndexedProblem, options: Options) -> Size:
+        """What solving would take, by the numbers of the whole problem."""
         ...
 
     def refusal(self, size: Size, options: Options) -> str | None:
@@ -69,36 +71,19 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Choice:
-    """The engine for a problem, and why; ``refusal`` where it does not take it."""
+    """An engine for a problem, and why; ``refusal`` where it does not take it, and that ``shortly``."""
 
     engine: Engine
     size: Size
     says: str
     refusal: str | None = None
+    shortly: str = ""
 
     def require(self) -> Engine:
         """The engine, where it takes the problem."""
         if self.refusal is not None:
             raise GuardError(self.refusal)
         return self.engine
-
-    def estimate(self) -> Estimate:
-        """What is told beforehand."""
-        from overlay_spark.results import Estimate
-
-        return Estimate(
-            nodes=self.size.nodes,
-            topics=self.size.topics,
-            subscriptions=self.size.subscriptions,
-            candidates=self.size.candidates,
-            is_exact=self.size.is_exact,
-            is_sampled=self.size.is_sampled,
-            task_bytes=self.size.task_bytes,
-            engine=self.engine.name,
-            fits=self.refusal is None,
-            time_class=self.size.time_class,
-            choice=self.refusal or self.says,
-        )
 
 
 def require_known(options: Options) -> None:
@@ -118,52 +103,136 @@ def named(name: str) -> Engine:
     return cast(Engine, importlib.import_module(f"overlay_spark.engines.{name}").ENGINE)
 
 
-def choose(problem: IndexedProblem, options: Options, exact: bool = False) -> Choice:
+def choose(problem: IndexedProblem, options: Options) -> Choice:
     """The engine asked for; with ``auto`` the first that has the algorithm and takes the problem.
 
     A refusal is never by numbers that were not counted: where the numbers at hand speak against an engine, candidates
     are counted before it is ruled out.
     """
-    wanted, algorithm = options.design.engine, find(options.design.algorithm)
-    able = [engine for engine in map(named, NAMES) if engine.has(algorithm)]
-    asked = able if wanted == AUTO else [engine for engine in able if engine.name == wanted]
-    if not asked:
-        raise OptionError(
-            f"The engine {wanted!r} does not run {algorithm.name}. Engines that do: {', '.join(e.name for e in able)}."
-        )
+    numbers = Numbers(problem, options)
     choices: list[Choice] = []
-    for engine in asked:
-        before = ", ".join(f"{c.engine.name} would need about {_gib(c.size)} a task" for c in choices)
-        choices.append(_considered(engine, problem, options, exact, before))
+    for engine in _asked(options):
+        choices.append(_considered(engine, numbers, choices))
         if choices[-1].refusal is None:
             return choices[-1]
     return choices[0]
 
 
-def _considered(engine: Engine, problem: IndexedProblem, options: Options, exact: bool, before: str) -> Choice:
-    size = engine.size(problem, options, exact)
-    refusal = engine.refusal(size, options)
-    if refusal is not None and not exact:
-        size = engine.size(problem, options, exact=True)
-        refusal = engine.refusal(size, options)
+def estimate(problem: IndexedProblem, options: Options) -> Estimate:
+    """What each engine would take, with candidates counted, and which would be chosen. One job."""
+    from overlay_spark.results import EngineEstimate, Estimate
+
+    numbers = Numbers(problem, options, counted=True)
+    considered: list[Choice] = []
+    for engine in _able(find(options.design.algorithm)):
+        considered.append(_considered(engine, numbers, considered))
+    asked = {engine.name for engine in _asked(options)}
+    choices = [one for one in considered if one.engine.name in asked]
+    chosen = next((one for one in choices if one.refusal is None), choices[0])
+    whole = numbers.counted
+    return Estimate(
+        nodes=whole.nodes,
+        topics=whole.topics,
+        subscriptions=whole.subscriptions,
+        candidates=whole.candidates,
+        is_exact=whole.is_exact,
+        is_sampled=whole.is_sampled,
+        engine=chosen.engine.name,
+        fits=chosen.refusal is None,
+        choice=chosen.refusal or chosen.says,
+        engines=tuple(
+            EngineEstimate(
+                name=one.engine.name,
+                candidates=one.size.candidates,
+                tasks=one.size.tasks,
+                task_bytes=one.size.task_bytes,
+                driver_bytes=one.size.driver_bytes,
+                time_class=one.size.time_class,
+                refusal=one.refusal,
+            )
+            for one in considered
+        ),
+    )
+
+
+class Numbers:
+    """The numbers of a problem: those at hand, and, once somebody must know, with candidates counted."""
+
+    def __init__(self, problem: IndexedProblem, options: Options, counted: bool = False):
+        self.problem, self.options = problem, options
+        self.known = self.counted if counted else self._sized(exact=False)
+
+    @cached_property
+    def counted(self) -> Size:
+        return self._sized(exact=True)
+
+    def _sized(self, exact: bool) -> Size:
+        from overlay_spark.frames.estimates import exact_size, known_size
+
+        return exact_size(self.problem, self.options) if exact else known_size(self.problem, self.options)
+
+    def taken(self, engine: Engine) -> tuple[Size, str | None]:
+        """What solving would take an engine, and why it would not; counted before it is refused."""
+        size = engine.size(self.known, self.problem, self.options)
+        refusal = engine.refusal(size, self.options)
+        if refusal is not None and self.counted is not self.known:
+            size = engine.size(self.counted, self.problem, self.options)
+            refusal = engine.refusal(size, self.options)
+        return size, refusal
+
+    def too_many(self) -> Size | None:
+        """The numbers, where ``auto`` finds them too many to look at every candidate."""
+        most = self.options.design.exact_candidates
+        found = self.known if self.known.candidates <= most else self.counted
+        return found if found.candidates > most else None
+
+
+def _able(algorithm: Algorithm) -> list[Engine]:
+    return [engine for engine in map(named, NAMES) if engine.has(algorithm)]
+
+
+def _asked(options: Options) -> list[Engine]:
+    wanted, algorithm = options.design.engine, find(options.design.algorithm)
+    able = _able(algorithm)
+    asked = able if wanted == AUTO else [engine for engine in able if engine.name == wanted]
+    if not asked:
+        raise OptionError(
+            f"The engine {wanted!r} does not run {algorithm.name}. Engines that do: {', '.join(e.name for e in able)}."
+        )
+    return asked
+
+
+def _considered(engine: Engine, numbers: Numbers, before: Sequence[Choice]) -> Choice:
+    options = numbers.options
+    size, refusal = numbers.taken(engine)
+    shortly = f"{engine.name} would need about {_gib(size)} a task"
     if refusal is None and engine.name != WHOLE:
-        refusal = _of_what_follows(engine, problem, options, exact)
-    why = f"as {before}" if before else "the first that takes it"
-    by = "as asked" if options.design.engine == engine.name else why
+        refusal = _of_what_follows(engine, numbers)
+    if refusal is None and options.design.engine == AUTO and engine.name != PARTED and (many := numbers.too_many()):
+        shortly = f"{engine.name} would look at {many.candidates:,} candidate links"
+        refusal = (
+            f"To solve this problem exactly takes hours: {many.say()}; design.exact_candidates is "
+            f"{options.design.exact_candidates:,}. Use design.engine = {PARTED!r}, or, if you have the time, "
+            f"{engine.name!r}."
+        )
+    refused = ", ".join(choice.shortly for choice in before)
+    by = (
+        "as asked"
+        if options.design.engine == engine.name
+        else f"as {refused}"
+        if refused
+        else "the first that takes it"
+    )
     says = f"{engine.name}, {by}: needs about {_gib(size)} of {options.design.task_memory} a task"
-    return Choice(engine, size, says if refusal is None else f"{engine.name} does not take it", refusal)
+    return Choice(engine, size, says if refusal is None else f"{engine.name} does not take it", refusal, shortly)
 
 
-def _of_what_follows(engine: Engine, problem: IndexedProblem, options: Options, exact: bool) -> str | None:
-    """Why the steps and the bound cannot follow: they take the whole problem in one task, whatever the engine."""
+def _of_what_follows(engine: Engine, numbers: Numbers) -> str | None:
+    """Why the steps and the bound cannot follow, where these take the whole problem in one task."""
+    options = numbers.options
     steps = () if engine.takes_steps else options.design.then
     follows = [*steps, *([] if options.design.bound is None else [options.design.bound])]
-    if not follows:
-        return None
-    whole = named(WHOLE)
-    refusal = whole.refusal(whole.size(problem, options, exact), options)
-    if refusal is not None and not exact:
-        refusal = whole.refusal(whole.size(problem, options, exact=True), options)
+    refusal = numbers.taken(named(WHOLE))[1] if follows else None
     return None if refusal is None else f"What follows ({', '.join(follows)}) takes all of it at once. {refusal}"
 
 

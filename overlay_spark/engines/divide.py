@@ -19,7 +19,7 @@ from overlay_spark.errors import GuardError
 from overlay_spark.frames.answers import Answer, Answers, Standing, TaskFacts
 from overlay_spark.frames.combine import Represented
 from overlay_spark.frames.divide import Parts, divide
-from overlay_spark.frames.estimates import Size, bytes_of_task, exact_size, known_size, size_in_parts
+from overlay_spark.frames.estimates import Size, bytes_of_task, known_size, size_in_parts
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.task_rows import Task
 from overlay_spark.frames.tasks import Groups, in_groups, on_driver
@@ -45,8 +45,8 @@ class DivideEngine:
     def has(self, algorithm: Algorithm) -> bool:
         return True
 
-    def size(self, problem: IndexedProblem, options: Options, exact: bool = False) -> Size:
-        return size_in_parts(exact_size(problem, options) if exact else known_size(problem, options), options)
+    def size(self, whole: Size, problem: IndexedProblem, options: Options) -> Size:
+        return size_in_parts(whole, options)
 
     def refusal(self, size: Size, options: Options) -> str | None:
         if size.task_bytes <= options.design.task_bytes:

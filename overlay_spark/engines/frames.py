@@ -20,7 +20,7 @@ from overlay_spark.frames.answers import Answer, TaskFacts
 from overlay_spark.frames.candidates import candidates
 from overlay_spark.frames.components import Components, choose_method
 from overlay_spark.frames.contributions import contributions, rank
-from overlay_spark.frames.estimates import Size, exact_size, fits_a_task, known_size, left_of, size_in_rounds
+from overlay_spark.frames.estimates import Size, fits_a_task, known_size, left_of, size_in_rounds
 from overlay_spark.frames.indexing import IndexedProblem, with_shared_topics
 from overlay_spark.frames.selection import Band, next_band, safe_links
 from overlay_spark.frames.task_rows import Task
@@ -85,8 +85,8 @@ class FramesEngine:
     def has(self, algorithm: Algorithm) -> bool:
         return algorithm.in_rounds
 
-    def size(self, problem: IndexedProblem, options: Options, exact: bool = False) -> Size:
-        return size_in_rounds(exact_size(problem, options) if exact else known_size(problem, options), problem, options)
+    def size(self, whole: Size, problem: IndexedProblem, options: Options) -> Size:
+        return size_in_rounds(whole, problem, options)
 
     def refusal(self, size: Size, options: Options) -> str | None:
         most, memory = options.frames.most_candidates, options.design.task_memory

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from overlay_spark.algorithms.registry import Algorithm, find
-from overlay_spark.engines import Solved
+from overlay_spark.engines import PARTED, Solved
 from overlay_spark.frames.answers import Answer, TaskFacts
-from overlay_spark.frames.estimates import Size, exact_size, known_size
+from overlay_spark.frames.estimates import Size
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.task_rows import Task
 from overlay_spark.frames.tasks import in_one_task
@@ -26,8 +26,8 @@ class KernelEngine:
     def has(self, algorithm: Algorithm) -> bool:
         return True
 
-    def size(self, problem: IndexedProblem, options: Options, exact: bool = False) -> Size:
-        return exact_size(problem, options) if exact else known_size(problem, options)
+    def size(self, whole: Size, problem: IndexedProblem, options: Options) -> Size:
+        return whole
 
     def refusal(self, size: Size, options: Options) -> str | None:
         if size.task_bytes <= options.design.task_bytes:
@@ -39,7 +39,8 @@ class KernelEngine:
             f"This problem is too large for one task: {size.say()}; solving it needs about "
             f"{size.task_bytes / 2**30:.1f} GiB, and design.task_memory allows {options.design.task_memory}. It would "
             f"fit with design.task_memory = {enough}, if your workers have that much to spare{advice}"
-            f"{', or list fewer links' if size.listed else ''}."
+            f"{', or list fewer links' if size.listed else ''}. design.engine = {PARTED!r} solves it in parts, at some "
+            "more cost of the links."
         )
 
     def solve(self, problem: IndexedProblem, options: Options, workspace: Workspace) -> Solved:

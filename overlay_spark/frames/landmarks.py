@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -26,10 +27,16 @@ def landmark_sites(site_costs: DataFrame) -> NDArray[np.float64]:
 
 
 def landmark_points(problem: IndexedProblem) -> DataFrame:
-    """(node, point): what a listed link of each node to some sixteen nodes costs, those in most links.
+    """(node, point): what a link of each node to some sixteen sites costs, or a listed one to the nodes in most links.
 
-    Two shuffles of the listed links, by node.
+    Two shuffles of the listed links, by node; none of sites, whose points pass through the driver.
     """
+    if problem.site_costs is not None:
+        places = landmark_sites(problem.site_costs)
+        flat = pa.FixedSizeListArray.from_arrays(pa.array(places.ravel()), places.shape[1])
+        told = {"site": pa.array(np.arange(len(places)), pa.int32()), "point": flat.cast(pa.list_(pa.float64()))}
+        by_site = problem.nodes.sparkSession.createDataFrame(pa.table(told))
+        return problem.nodes.select("node", "site").join(F.broadcast(by_site), "site").select("node", "point")
     assert problem.link_costs is not None
     links = problem.link_costs
     both = links.select(F.col("src").alias("node"), F.col("dst").alias("other"), "cost").union(

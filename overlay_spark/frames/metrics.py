@@ -36,14 +36,22 @@ def _shapes(bucket: Bucket, diameter_max_nodes: int) -> pa.Table:
     return pa.table({"topic": pa.array(bucket.topics).cast(pa.int32()), **whole})
 
 
-def node_degrees(problem: IndexedProblem, links: DataFrame) -> DataFrame:
-    """Links (src, dst, cost) -> (node, node_id, topics, degree, weighted_degree), one row a node. One join by node."""
-    return problem.nodes.join(_linked(links), "node", "left").select(
+def node_degrees(problem: IndexedProblem, links: DataFrame, parts: DataFrame | None = None) -> DataFrame:
+    """Links (src, dst, cost) -> (node, node_id, topics, degree, weighted_degree, part_id, representative), one row a
+    node. One join by node; another where there are parts (node, part, representative)."""
+    known = problem.nodes.select("node", "node_id", "topics").join(_linked(links), "node", "left")
+    if parts is None:
+        known = known.withColumns({"part": F.lit(None).cast("int"), "representative": F.lit(False)})
+    else:
+        known = known.join(parts, "node")
+    return known.select(
         "node",
         "node_id",
         F.size("topics").alias("topics"),
         F.coalesce("degree", F.lit(0)).alias("degree"),
         F.coalesce("weighted_degree", F.lit(0).cast("bigint")).alias("weighted_degree"),
+        F.col("part").alias("part_id"),
+        "representative",
     )
 
 

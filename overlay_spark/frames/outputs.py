@@ -38,8 +38,10 @@ class Measured(NamedTuple):
     metrics: Metrics
 
 
-def measure(problem: IndexedProblem, found: Findings, workspace: Workspace) -> Measured:
+def measure(problem: IndexedProblem, found: Findings, workspace: Workspace, parts: DataFrame | None = None) -> Measured:
     """Proved links -> measured. Shapes and degrees are settled, in whole numbers.
+
+    ``parts`` (node, part, representative) are those the overlay was computed in, where it was.
 
     Shuffles: by topic for their ids, by node for degrees. Three jobs at the same time.
     """
@@ -47,7 +49,7 @@ def measure(problem: IndexedProblem, found: Findings, workspace: Workspace) -> M
     shapes, degrees, told = side_by_side(
         [
             partial(workspace.settle, named),
-            partial(workspace.settle, node_degrees(problem, found.links)),
+            partial(workspace.settle, node_degrees(problem, found.links, parts)),
             partial(figures, problem, found.links, found.shapes),
         ]
     )

@@ -58,11 +58,17 @@ def test_measure__tells_topics_nodes_and_figures_of_one_overlay(spark, workspace
     assert is_of(catalog.OVERLAY_TOPICS, found.topics)
     assert is_of(catalog.OVERLAY_NODES, found.nodes)
     assert sorted_rows(found.topics) == [("x", 3, 2, 1, 2, 0.4), ("y", 2, 1, 1, 1, 0.3)]
-    assert sorted_rows(found.nodes) == [("a", 2, 2, 0.4), ("b", 1, 1, 0.1), ("c", 2, 1, 0.3), ("far", 0, 0, 0.0)]
+    degrees = [("a", 2, 2, 0.4), ("b", 1, 1, 0.1), ("c", 2, 1, 0.3), ("far", 0, 0, 0.0)]
+    assert sorted_rows(found.nodes) == [(*row, None, False) for row in degrees]
     metrics = found.metrics
     assert (metrics.nodes, metrics.topics, metrics.links, metrics.cost, metrics.max_degree) == (4, 2, 2, 0.4, 2)
     assert (metrics.largest_diameter, metrics.average_diameter, metrics.topics_measured) == (2, 1.5, 2)
     assert metrics.average_weighted_diameter == 0.35
+    parts = spark.createDataFrame([(v, v // 2, v == 1) for v in range(4)], "node int, part int, representative boolean")
+    parted = measure(given, findings(given, links, workspace, 2), workspace, parts)
+    assert is_of(catalog.OVERLAY_NODES, parted.nodes)
+    told = [(0, False), (0, True), (1, False), (1, False)]
+    assert sorted_rows(parted.nodes) == [(*row, *part) for row, part in zip(degrees, told, strict=True)]
     small = measure(given, findings(given, links, workspace, 2), workspace)
     assert [row[4:] for row in sorted_rows(small.topics)] == [(None, None), (1, 0.3)]
     workspace.close()
