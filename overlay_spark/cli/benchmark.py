@@ -23,10 +23,11 @@ from overlay_spark.engines import require_known
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab.benchmark import BENCHMARKS, Benchmark, Case, Comparison, figures_of, run_benchmark
 from overlay_spark.lab.events import Shuffled, event_log
-from overlay_spark.lab.plan import plan_workload
+from overlay_spark.lab.plan import GROWS, plan_workload
 from overlay_spark.tables.references import Destination
 
 if TYPE_CHECKING:
+    from overlay_spark.lab.parts import InParts
     from overlay_spark.lab.profile import Profile
     from overlay_spark.lab.rounds import InRounds
     from overlay_spark.options import Options
@@ -36,6 +37,8 @@ examples:
   overlay-spark benchmark greedy --file coords.csv.gz   our greedy kernel beside a C++ program
   overlay-spark benchmark design                        where the time of a whole design job goes
   overlay-spark benchmark rounds                        greedy as DataFrame operations, beside the kernel
+  overlay-spark benchmark parts                         divide and conquer, beside the kernel
+  overlay-spark benchmark growth --large                design jobs of ten thousand to a million brokers
 The C++ programs are in tests/yardsticks: run this in a clone of the source tree, with g++ installed.
 """
 
@@ -45,8 +48,8 @@ def add(commands: Any) -> None:
     parser = add_command(commands, "benchmark", run, summary, f"{EXAMPLES}\n{EXIT_CODES}")
     parser.add_argument(
         "what",
-        choices=[*BENCHMARKS, "design", "rounds"],
-        help="a kernel, the steps of a design job, or greedy in rounds",
+        choices=[*BENCHMARKS, "design", "growth", "rounds", "parts"],
+        help="a kernel, the steps of a design job, of one that grows, greedy in rounds, or divide and conquer",
     )
     add_points_flag(parser)
     parser.add_argument("--nodes", metavar="N", type=int, help="one workload with this many brokers instead of several")
@@ -58,16 +61,21 @@ def add(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     flags = {name: getattr(given, name) for name in ("file", "nodes", "topics", "seed")}
+    if given.what == "growth":
+        given.set = [*GROWS, *(given.set or ())]
     options = with_workload_flags(options_of(given), **flags)
     require_known(options)
     output = Destination.parse(given.output) if given.output else None
     one_size = given.nodes is not None or given.topics is not None
-    if given.what == "design":
+    if given.what in ("design", "growth"):
         sizes = ((options.workload.nodes, options.workload.topics),) if one_size else None
-        return _design(options, sizes, output)
+        return _design(options, sizes, given.what == "growth", given.large, output)
     made = options.workload
+    one_case = (Case(made.nodes, made.topics, made.law),) if one_size else None
     if given.what == "rounds":
-        return _rounds(options, (Case(made.nodes, made.topics, made.law),) if one_size else None, given.large, output)
+        return _rounds(options, one_case, given.large, output)
+    if given.what == "parts":
+        return _parts(options, one_case, given.large, output)
     benchmark = BENCHMARKS[given.what]
     if one_size:
         benchmark = replace(benchmark, cases=(Case(made.nodes, made.topics, made.law),), large=())
@@ -89,14 +97,48 @@ def _kernel(name: str, benchmark: Benchmark, options: Options, large: bool, outp
     return DONE
 
 
-def _design(options: Options, sizes: Sequence[tuple[int, int]] | None, output: Destination | None) -> int:
+def _design(
+    options: Options, sizes: Sequence[tuple[int, int]] | None, growing: bool, large: bool, output: Destination | None
+) -> int:
     plan_workload(options)  # refuses before Spark starts
     with Steps() as steps, spark_session(options, steps) as spark:
-        from overlay_spark.lab.profile import SIZES, profile_design
+        from overlay_spark.lab.profile import GROWING, GROWING_LARGE, SIZES, growth, profile_design
 
-        profiles = profile_design(spark, options, output, steps, sizes or SIZES)
+        sizes = sizes or ((GROWING_LARGE if large else GROWING) if growing else SIZES)
+        profiles = profile_design(spark, options, output, steps, sizes)
     print_profiles(profiles)
+    if growing and len({profile.nodes for profile in profiles}) > 1:
+        print(f"\nThe whole job grows with the number of nodes to the power of {growth(profiles[1:]):.2f}.")
     return DONE
+
+
+def _parts(options: Options, cases: Sequence[Case] | None, large: bool, output: Destination | None) -> int:
+    points = plan_workload(options).points
+    with Steps() as steps, spark_session(options, steps) as spark:
+        from overlay_spark.jobs.runs import Run
+        from overlay_spark.lab.figures import record_figures
+        from overlay_spark.lab.parts import CASES, LARGE, figures_of, measure_parts
+
+        found = []
+        for one in measure_parts(spark, cases or (LARGE if large else CASES), points, options, steps):
+            found.append(one)
+            print_parts(one)
+        if output is not None:
+            figures = figures_of(found, options.workload.seed)
+            record_figures(spark, figures, output, Run(job="benchmark", options=options, seed=options.workload.seed))
+    return DONE
+
+
+def print_parts(one: InParts) -> None:
+    print(f"\n{one.case.name}: {counted(one.parts, 'part')}, links {', '.join(one.levels)}")
+    print_rows(
+        [
+            ("solved in parts", f"{one.seconds:.1f} s", f"{one.ratio:.2f} x the kernel's {one.kernel_seconds:.1f} s"),
+            ("links", f"{one.links:,}", f"{one.kernel_links:,} by the kernel"),
+            ("cost of the links", f"{one.dearer:+.1%}", "beside the kernel's"),
+            ("peak memory", f"{one.task_bytes / 2**30:.2f} GiB", "of any task so far"),
+        ]
+    )
 
 
 def _rounds(options: Options, cases: Sequence[Case] | None, large: bool, output: Destination | None) -> int:
@@ -173,7 +215,10 @@ def print_comparisons(found: Sequence[Comparison]) -> None:
 def print_profiles(profiles: Sequence[Profile]) -> None:
     for profile in profiles:
         size = f"{counted(profile.nodes, 'node')}, {counted(profile.topics, 'topic')}"
-        print(f"\n{size}: {profile.total:.1f} s")
+        wants = f"{counted(profile.subscriptions, 'subscription')}, {counted(profile.links, 'link')}"
+        print(f"\n{size}, {wants}, engine {profile.engine}: {profile.total:.1f} s")
         rows = [(step, f"{seconds:.2f} s", "") for step, seconds in profile.seconds.items()]
         share = f"the whole job takes {profile.total / profile.algorithm_seconds:.1f} times as long"
-        print_rows([*rows, ("the algorithm alone", f"{profile.algorithm_seconds:.2f} s", share)])
+        rows.append(("the algorithm alone", f"{profile.algorithm_seconds:.2f} s", share))
+        tasks = f"of all processes so far; {profile.task_bytes / 2**30:.2f} GiB of any task"
+        print_rows([*rows, ("peak memory", f"{profile.peak_bytes / 2**30:.2f} GiB", tasks)])

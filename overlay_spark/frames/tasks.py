@@ -29,10 +29,11 @@ from overlay_spark.frames.task_rows import (
     group_task,
     whole_task,
 )
-from overlay_spark.frames.workspace import Workspace, parts_of
+from overlay_spark.frames.workspace import Workspace
 
-SPREAD, LEAST_TASKS = 4, 16
-"""Groups are spread by hash over so many times as many tasks as there are groups, or over this many."""
+SPREAD, LEAST_TASKS, WANTED_A_TASK = 4, 8, 200_000
+"""Groups are spread by hash over so many times as many tasks as there are groups, over this many, or over as many as
+their subscriptions are worth: a task costs a tenth of a second in Python, whatever it does."""
 
 
 Work = Callable[[Task], Answer]
@@ -100,7 +101,7 @@ class Groups:
     @property
     def n_tasks(self) -> int:
         """Few enough to be worth their start, and enough that groups which meet in one do not hold up the others."""
-        return min(SPREAD * self.count, max(LEAST_TASKS, parts_of(self.n_wanted)))
+        return min(SPREAD * self.count, max(LEAST_TASKS, self.n_wanted // WANTED_A_TASK))
 
 
 def _rows(problem: IndexedProblem, links: DataFrame | None, groups: Groups | None = None) -> DataFrame:

@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,17 +125,27 @@ def peak_bytes() -> int:
 def peak_below() -> int:
     """The most memory this process and those below it have held, each at its own time; of this one alone where the
     system does not tell."""
+    return peak_bytes() + sum(peak for _, peak in _below())
+
+
+def peak_of_tasks() -> int:
+    """The most memory that any Python of Spark's tasks has held; 0 where the system does not tell, or there is none."""
+    return max((peak for command, peak in _below() if "pyspark" in command and "java" not in command), default=0)
+
+
+def _below() -> Iterator[tuple[str, int]]:
+    """The command and the peak of each process below this one."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(") ")[2].split()[1])
-    mine, peak = {os.getpid()}, peak_bytes()
+    mine = {os.getpid()}
     while found := {child for child, parent in parents.items() if parent in mine and child not in mine}:
         mine |= found
         for child in found:
             with contextlib.suppress(OSError, IndexError):
-                peak += int(Path(f"/proc/{child}/status").read_text().split("VmHWM:")[1].split()[0]) << 10
-    return peak
+                peak = int(Path(f"/proc/{child}/status").read_text().split("VmHWM:")[1].split()[0]) << 10
+                yield Path(f"/proc/{child}/cmdline").read_text().replace("\0", " "), peak
 
 
 def main(path: str, algorithm: str, sections: str, runs: str, out: str) -> None:

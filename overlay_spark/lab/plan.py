@@ -9,6 +9,12 @@ from overlay_spark.options import Options, WorkloadOptions
 from overlay_spark.workloads.interests import Interests
 from overlay_spark.workloads.latencies import MeasuredPoints, MeasuredSites, read_measured
 
+GROWS = (
+    *("workload.topics=10000", "workload.law=zipf", "workload.alpha=1.0", "workload.least=10", "workload.most=30"),
+    "design.engine=divide",
+)
+"""What the benchmark of growth is of: few of many topics, some of which most nodes want, in parts at any size."""
+
 
 @dataclass(frozen=True)
 class Workload:
