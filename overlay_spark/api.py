@@ -73,8 +73,8 @@ def design(
         links = workspace.settle(links_table(indexed, solved.links))
         method = choose_method(indexed, options.components)
         progress("verify")
-        limit = options.metrics.diameter_max_nodes
-        found = verify_links(indexed, links_only(links), method, workspace, limit)
+        limit, above = options.metrics.diameter_max_nodes, options.components.contract_above
+        found = verify_links(indexed, links_only(links), method, workspace, limit, above)
         require_valid(indexed, found, method, workspace)
         progress("measure")
         measured = measure(indexed, found, workspace, solved.parts)
@@ -116,7 +116,7 @@ def verify(
         indexed = prepare(problem.counted_in(options.costs.unit), workspace, progress, catalog.LINKS.audit(given))
         method = choose_method(indexed, options.components)
         progress("verify")
-        found = verify_links(indexed, given, method, workspace)
+        found = verify_links(indexed, given, method, workspace, contract_above=options.components.contract_above)
         told = tuple(fault.text for fault in found.faults)
         return Verification(
             ok=not told, broken_topics=found.broken_topics, faults=told, method=method, workspace=workspace

@@ -160,6 +160,8 @@ def test_load__refuses_a_file_that_cannot_be_read(tmp_path):
         (FramesOptions, {"broadcast_subscriptions": -1}),
         (FramesOptions, {"most_candidates": 0}),
         (ComponentOptions, {"method": "spark"}),
+        (ComponentOptions, {"huge_topic": 0}),
+        (ComponentOptions, {"contract_above": 0}),
         (MetricsOptions, {"diameter_max_nodes": -1}),
         (SessionOptions, {"cores": "0"}),
         (SessionOptions, {"cores": "-2"}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,18 +42,25 @@ def buckets_for(problem: IndexedProblem) -> int:
 
 
 def by_buckets(
-    problem: IndexedProblem, overlays: DataFrame, work: Callable[[Bucket], pa.Table], schema: str
+    problem: IndexedProblem,
+    links: DataFrame,
+    work: Callable[[Bucket], pa.Table],
+    schema: str,
+    without: Sequence[int] = (),
 ) -> DataFrame:
     """Run ``work`` on buckets of topics, each with its subscriptions and its sub-overlay's links.
 
-    One shuffle, by topic; a task holds one bucket. Lazy. The answer does not depend on how topics fall into buckets.
+    Links are (src, dst, cost, shared); the topics ``without`` are left out. One shuffle, by topic; a task holds one
+    bucket. Lazy. The answer does not depend on how topics fall into buckets.
     """
     n_buckets = buckets_for(problem)
     nothing = F.lit(-1)
     members = problem.members.select(
         "topic", F.col("node").alias("a"), nothing.alias("b"), nothing.cast("bigint").alias("cost")
     )
-    edges = overlays.select("topic", F.col("src").alias("a"), F.col("dst").alias("b"), "cost")
+    edges = sub_overlays(links).select("topic", F.col("src").alias("a"), F.col("dst").alias("b"), "cost")
+    if without:
+        members, edges = (rows.where(~F.col("topic").isin(*without)) for rows in (members, edges))
     bucket = F.pmod(F.col("topic"), F.lit(n_buckets)).alias("bucket")
 
     def run(rows: pa.Table) -> pa.Table:

@@ -7,6 +7,7 @@ component. Of a growing one only the links just added are looked at, between the
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +17,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from overlay_spark.errors import SetupError
-from overlay_spark.frames.buckets import Bucket, buckets_for, by_buckets
+from overlay_spark.frames.buckets import Bucket, buckets_for, by_buckets, sub_overlays
+from overlay_spark.frames.contraction import Contracted, by_contraction
 from overlay_spark.frames.graphs import (
     graphframes_components,
     graphframes_is_available,
@@ -31,6 +33,7 @@ from overlay_spark.options import ComponentOptions
 log = logging.getLogger(__name__)
 
 GROUPED, GRAPHFRAMES = "grouped", "graphframes"
+LABELS_DDL = "topic int, node int, component int"
 
 
 def require_method(spark: SparkSession, options: ComponentOptions) -> None:
@@ -58,11 +61,17 @@ def choose_method(problem: IndexedProblem, options: ComponentOptions) -> str:
     return GROUPED
 
 
-def topic_components(problem: IndexedProblem, overlays: DataFrame, method: str, workspace: Workspace) -> DataFrame:
-    """Sub-overlays (topic, src, dst, cost) -> (topic, node, component), by the method chosen."""
+def topic_components(
+    problem: IndexedProblem, links: DataFrame, method: str, workspace: Workspace, huge: Sequence[int] = ()
+) -> DataFrame:
+    """Links (src, dst, cost, shared) -> (topic, node, component), by the method chosen.
+
+    In grouped tasks one shuffle, by topic, and another one of the topics that are ``huge``, whose links are contracted.
+    """
     if method == GRAPHFRAMES:
-        return graphframes_components(problem, overlays, workspace)
-    return by_buckets(problem, overlays, _label, "topic int, node int, component int")
+        return graphframes_components(problem, sub_overlays(links), workspace)
+    labels = by_buckets(problem, links, _label, LABELS_DDL, without=huge)
+    return labels.union(by_contraction(problem, links, huge, _label_huge, LABELS_DDL)) if huge else labels
 
 
 def _label(bucket: Bucket) -> pa.Table:
@@ -71,6 +80,11 @@ def _label(bucket: Bucket) -> pa.Table:
 
     labels = connected_labels(len(bucket.node), bucket.left, bucket.right)
     return pa.table({"topic": bucket.topic, "node": bucket.node, "component": bucket.node[labels]})
+
+
+def _label_huge(topic: Contracted) -> pa.Table:
+    topics = np.full(len(topic.node), topic.topic, np.int32)
+    return pa.table({"topic": topics, "node": topic.node, "component": topic.component})
 
 
 @dataclass(frozen=True, kw_only=True)

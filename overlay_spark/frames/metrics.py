@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.costs import from_units
 from overlay_spark.frames.buckets import Bucket, by_buckets
+from overlay_spark.frames.contraction import Contracted, by_contraction
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.results import Metrics
 
+SHAPES = pa.schema(
+    [(name, pa.int32()) for name in ("topic", "nodes", "links", "components", "diameter")]
+    + [("weighted_diameter", pa.int64())]
+)
 SHAPES_DDL = "topic int, nodes int, links int, components int, diameter int, weighted_diameter bigint"
 
 
-def topic_shapes(problem: IndexedProblem, overlays: DataFrame, diameter_max_nodes: int) -> DataFrame:
-    """Sub-overlays (topic, src, dst, cost) -> one row a topic, diameters in whole numbers. One shuffle, by topic."""
+def topic_shapes(
+    problem: IndexedProblem, links: DataFrame, diameter_max_nodes: int, huge: Sequence[int] = ()
+) -> DataFrame:
+    """Links (src, dst, cost, shared) -> one row a topic, diameters in whole numbers. One shuffle, by topic.
+
+    Another one, by topic, of those that are ``huge``: their links are contracted, their diameters not measured.
+    """
 
     def measure(bucket: Bucket) -> pa.Table:
         return _shapes(bucket, diameter_max_nodes)
 
-    return by_buckets(problem, overlays, measure, SHAPES_DDL)
+    shapes = by_buckets(problem, links, measure, SHAPES_DDL, without=huge)
+    return shapes.union(by_contraction(problem, links, huge, _shape, SHAPES_DDL)) if huge else shapes
 
 
 def _shapes(bucket: Bucket, diameter_max_nodes: int) -> pa.Table:
@@ -34,6 +48,12 @@ def _shapes(bucket: Bucket, diameter_max_nodes: int) -> pa.Table:
     columns = {name: pa.array(shapes[:, i], mask=shapes[:, i] < 0) for i, name in enumerate(names)}
     whole = {n: c if n == "weighted_diameter" else c.cast(pa.int32()) for n, c in columns.items()}
     return pa.table({"topic": pa.array(bucket.topics).cast(pa.int32()), **whole})
+
+
+def _shape(topic: Contracted) -> pa.Table:
+    components = int(np.count_nonzero(topic.component == topic.node))
+    row = (topic.topic, len(topic.node), topic.links, components, None, None)
+    return pa.table([pa.array([value], field.type) for value, field in zip(row, SHAPES, strict=True)], SHAPES)
 
 
 def node_degrees(problem: IndexedProblem, links: DataFrame, parts: DataFrame | None = None) -> DataFrame:

@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from overlay_spark.errors import InputError, VerificationError
-from overlay_spark.frames.buckets import sub_overlays
 from overlay_spark.frames.components import GROUPED, topic_components
+from overlay_spark.frames.contraction import huge_topics
 from overlay_spark.frames.indexing import IndexedProblem, with_ends, with_shared_topics
 from overlay_spark.frames.metrics import topic_shapes
 from overlay_spark.frames.pricing import units, with_price
@@ -46,6 +46,8 @@ class Findings:
     """What the overlay is to each topic, as :func:`overlay_spark.frames.metrics.topic_shapes` gives it, settled."""
     broken_topics: DataFrame
     faults: tuple[Fault, ...]
+    huge: tuple[int, ...] = ()
+    """The topics whose links were contracted."""
 
     def only(self, kind: str) -> bool:
         """Whether all faults, and at least one, are of this kind."""
@@ -74,17 +76,24 @@ def described_links(problem: IndexedProblem, links: DataFrame) -> DataFrame:
 
 
 def verify_links(
-    problem: IndexedProblem, links: DataFrame, method: str, workspace: Workspace, diameter_max_nodes: int = 0
+    problem: IndexedProblem,
+    links: DataFrame,
+    method: str,
+    workspace: Workspace,
+    diameter_max_nodes: int = 0,
+    contract_above: int | None = None,
 ) -> Findings:
-    """LINKS -> findings, with diameters of topics up to that size.
+    """LINKS -> findings, with diameters of topics up to that size; larger ones are contracted above the other.
 
     One job measures the topics, and with it proves or refutes that they are connected; one counts all faults. Where
-    GraphFrames is the method, its labels are the proof, and it runs jobs of its own.
+    GraphFrames is the method, its labels are the proof, and it runs jobs of its own. Where topics are contracted, a
+    small job tells which.
     """
+    huge = () if contract_above is None else huge_topics(problem, max(contract_above, diameter_max_nodes))
     described = workspace.hold(described_links(problem, links))
-    overlays = sub_overlays(described.where("src <> dst"))
-    shapes = workspace.settle(topic_shapes(problem, overlays, diameter_max_nodes))
-    components = topic_components(problem, overlays, method, workspace)
+    between = described.where("src <> dst")
+    shapes = workspace.settle(topic_shapes(problem, between, diameter_max_nodes, huge))
+    components = topic_components(problem, between, method, workspace, huge)
     broken = workspace.hold(sides_of_broken_topics(problem, components))
     if method == GROUPED:  # the same labels in the same tasks
         seen, pieces = F.sum("nodes"), F.sum("components")
@@ -93,7 +102,7 @@ def verify_links(
         seen, pieces = F.count(F.lit(1)), F.count_if(F.col("node") == F.col("component"))
         counted_in = components
     topics = topic_audit(problem, counted_in, seen, pieces, broken)
-    return Findings(described, shapes, broken, tuple(faults_of([topics, _link_audit(described)])))
+    return Findings(described, shapes, broken, tuple(faults_of([topics, _link_audit(described)])), huge)
 
 
 def require_valid(problem: IndexedProblem, found: Findings, method: str, workspace: Workspace) -> None:
@@ -104,8 +113,8 @@ def require_valid(problem: IndexedProblem, found: Findings, method: str, workspa
     if not found.faults:
         return
     if found.only(BROKEN) and problem.link_costs is not None:
-        allowed = sub_overlays(with_shared_topics(problem, problem.link_costs))
-        components = topic_components(problem, allowed, method, workspace)
+        allowed = with_shared_topics(problem, problem.link_costs)
+        components = topic_components(problem, allowed, method, workspace, found.huge)
         apart = workspace.hold(sides_of_broken_topics(problem, components))
         if found.broken_topics.exceptAll(apart).isEmpty():
             sentence = "Table 'link_costs' leaves {} List links between these sides, or remove the subscriptions."

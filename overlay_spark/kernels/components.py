@@ -34,6 +34,34 @@ def connected_labels(n: int, left: NDArray[np.int64], right: NDArray[np.int64]) 
 
 
 @kernel
+def stars(
+    starts: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The graphs of edges (left[j], right[j]) over 0..n-1, each brought down to stars: (starts, leaves, roots).
+
+    Graph i has the edges from ``starts[i]``, and the leaves from the starts given back. A component's least vertex is
+    its root, all its others are leaves of it: every leaf is there once, and never are there more leaves than edges.
+    """
+    parent, leaves = np.arange(n), np.empty(len(left), np.int64)
+    roots, leaf_starts = np.empty(len(left), np.int64), np.zeros(len(starts), np.int64)
+    at = 0
+    for i in range(len(starts) - 1):
+        first = at
+        for j in range(starts[i], starts[i + 1]):
+            a, b = find_root(parent, left[j]), find_root(parent, right[j])
+            if a != b:
+                leaves[at] = max(a, b)  # a root no more
+                parent[leaves[at]] = min(a, b)
+                at += 1
+        for j in range(first, at):
+            roots[j] = find_root(parent, leaves[j])
+        for j in range(first, at):
+            parent[leaves[j]] = leaves[j]
+        leaf_starts[i + 1] = at
+    return leaf_starts, leaves[:at], roots[:at]
+
+
+@kernel
 def shared_positions(
     offsets: NDArray[np.int64], topics: NDArray[np.int32], src: NDArray[np.int32], dst: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -15,11 +15,18 @@ class ComponentOptions:
 
     ``grouped`` tasks look at whole topics, many at a time, and are several times faster as long as a topic fits a task;
     ``graphframes`` spreads each topic over the cluster. ``auto`` takes it where a topic has ``huge_topic`` nodes.
+
+    ``contract_above`` is about single topics, not about the method: when an overlay is verified, the links of a topic
+    with more nodes, and more than diameters are measured for, are contracted where they lie and moved packed, not as
+    a row each. It takes another look at all links, which topics of fewer nodes are not worth.
     """
 
     method: str = "auto"
     huge_topic: int = 5_000_000
+    contract_above: int = 50_000
 
     def __post_init__(self) -> None:
         require_one_of("components.method", METHODS, self.method)
-        require(self.huge_topic > 0, f"components.huge_topic must be at least 1, got {self.huge_topic}.")
+        for name in ("huge_topic", "contract_above"):
+            value = getattr(self, name)
+            require(value > 0, f"components.{name} must be at least 1, got {value}.")

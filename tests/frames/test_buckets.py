@@ -112,9 +112,9 @@ def test_by_buckets__is_the_same_whatever_the_number_of_buckets(spark, workspace
     monkeypatch.setattr(module, "SUBSCRIPTIONS_PER_BUCKET", per_bucket)
     spark.conf.set("spark.sql.shuffle.partitions", partitions)
     given = indexed(problem(spark, WANTS, LINKS), workspace)
-    overlays = sub_overlays(with_shared_topics(given, given.link_costs)).orderBy(F.rand(3))
+    overlay = with_shared_topics(given, given.link_costs).orderBy(F.rand(3))
     schema = "topic int, nodes array<int>, links array<struct<src: int, dst: int, cost: bigint>>, topics int"
-    rows = by_buckets(given, overlays, tell, schema).collect()
+    rows = by_buckets(given, overlay, tell, schema).collect()
     for row in rows:
         wanted = [v for v in range(8) if (f"n{v}", f"t{row['topic']}") in WANTS]
         links = [(v, u, 10**6 * int(c)) for u, v, c in ((int(a[1]), int(b[1]), c) for a, b, c in LINKS)]

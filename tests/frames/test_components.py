@@ -8,8 +8,8 @@ import pytest
 
 from overlay_spark.errors import SetupError
 from overlay_spark.frames import components as module
-from overlay_spark.frames.buckets import sub_overlays
 from overlay_spark.frames.components import GRAPHFRAMES, GROUPED, choose_method, require_method, topic_components
+from overlay_spark.frames.contraction import huge_topics
 from overlay_spark.frames.graphs import graphframes_is_available
 from overlay_spark.frames.indexing import with_shared_topics
 from overlay_spark.options import ComponentOptions
@@ -30,8 +30,16 @@ def method(request, spark):
     return request.param
 
 
+@pytest.fixture(params=[None, 2], ids=["grouped", "contracted"])
+def huge_above(request, method):
+    """Topics of more nodes are contracted; GraphFrames takes them as they are."""
+    if request.param is not None and method == GRAPHFRAMES:
+        pytest.skip("GraphFrames contracts no topics")
+    return request.param
+
+
 @pytest.fixture
-def components(spark, workspace, method):
+def components(spark, workspace, method, huge_above):
     """(topic, node, component) where these links are the overlay.
 
     Each node has another link beside, to one that nobody knows: a node that no link names would be refused.
@@ -41,8 +49,10 @@ def components(spark, workspace, method):
         nodes = {node for node, _ in subscriptions}
         listed = [(a, b, 1.0) for a, b in links] + [(f"not {node}", node, 1.0) for node in nodes]
         given = indexed(problem(spark, subscriptions, listed), workspace)
-        overlays = sub_overlays(with_shared_topics(given, given.link_costs))
-        return sorted_rows(topic_components(given, overlays, method, workspace).select("topic", "node", "component"))
+        overlay = with_shared_topics(given, given.link_costs)
+        huge = () if huge_above is None else huge_topics(given, huge_above)
+        found = topic_components(given, overlay, method, workspace, huge)
+        return sorted_rows(found.select("topic", "node", "component"))
 
     return found
 

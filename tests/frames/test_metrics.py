@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from overlay_spark.frames.buckets import sub_overlays
+from overlay_spark.frames.contraction import huge_topics
 from overlay_spark.frames.indexing import with_shared_topics
 from overlay_spark.frames.metrics import figures, node_degrees, topic_shapes
 from overlay_spark.results import Metrics
@@ -43,7 +43,10 @@ def test_topics_and_nodes__are_measured_as_by_definition(spark, workspace):
     links = workspace.hold(with_shared_topics(index, index.link_costs))
     for most in (2000, 7):
         expected = [shape(topic, most) for topic in range(7)]
-        assert sorted_rows(topic_shapes(index, sub_overlays(links), most)) == expected
+        assert sorted_rows(topic_shapes(index, links, most)) == expected
+        huge = huge_topics(index, most)
+        assert sorted_rows(topic_shapes(index, links, most, huge)) == expected
+        assert bool(huge) == (most == 7)
     assert [row[3] for row in expected] == [1, 1, 1, 1, 2, 2, 1]  # some in pieces
     assert [row[4] is None for row in expected] == [True, False, False, False, True, True, False]  # and one too large
     expected = []

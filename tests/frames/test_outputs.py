@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from overlay_spark.frames.buckets import sub_overlays
 from overlay_spark.frames.indexing import with_shared_topics
 from overlay_spark.frames.metrics import topic_shapes
 from overlay_spark.frames.outputs import links_only, links_table, measure
@@ -49,7 +48,7 @@ def test_links_only__takes_any_table_with_the_columns_of_links(spark):
 
 
 def findings(given, links, workspace, limit):
-    return Findings(links, workspace.settle(topic_shapes(given, sub_overlays(links), limit)), None, ())
+    return Findings(links, workspace.settle(topic_shapes(given, links, limit)), None, ())
 
 
 def test_measure__tells_topics_nodes_and_figures_of_one_overlay(spark, workspace, given):

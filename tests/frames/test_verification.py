@@ -107,12 +107,52 @@ def test_findings__have_the_kinds_of_all_faults_and_the_sides_of_broken_topics(s
 
 
 @pytest.mark.spark
-def test_labels__that_are_not_there_prove_nothing(spark, workspace, given, monkeypatch):
+@pytest.mark.parametrize("rows", [
+    [("c", "b", 2.0), ("c", "b", 2.0), ("c", "d", 9.0), ("a", "a", 1.0), ("b", "who", 1.0), ("who", "who", 1.0)],
+    [],
+], ids=["wrong", "none"])  # fmt: skip
+def test_findings__are_the_same_where_topics_are_contracted(spark, workspace, given, rows):
+    """Also of a link that is given twice, of unknown nodes, and of topics that no link serves."""
+    overlay = links(spark, *rows)
+    expected = verify_links(given, overlay, GROUPED, workspace)
+    found = verify_links(given, overlay, GROUPED, workspace, 0, 1)
+    assert (expected.huge, found.huge) == ((), (0, 1))
+    assert found.faults == expected.faults
+    assert BROKEN in {fault.kind for fault in found.faults}
+    assert sorted_rows(found.broken_topics) == sorted_rows(expected.broken_topics)
+    assert [row[:4] for row in sorted_rows(found.shapes)] == [row[:4] for row in sorted_rows(expected.shapes)]
+
+
+@pytest.mark.spark
+def test_topics__are_contracted_where_nothing_can_be_cached(spark, workspace, refusing):
+    given = indexed(problem(spark, WANTS, COSTS), workspace)
+    found = verify_links(given, links(spark, ("b", "a", 1.0), ("a", "c", 2.5)), GROUPED, workspace, 0, 1)
+    assert (found.huge, found.faults) == ((0, 1), ())
+    assert {"persist", "localCheckpoint"} <= set(refusing)
+
+
+@pytest.mark.spark
+def test_topics__keep_the_diameters_that_are_asked_for(spark, workspace, given):
+    """A topic is contracted only where its diameter is not wanted."""
+    right = links(spark, ("b", "a", 1.0), ("a", "c", 2.5))
+    expected = sorted_rows(verify_links(given, right, GROUPED, workspace, 3).shapes)
+    found = verify_links(given, right, GROUPED, workspace, 3, 1)
+    assert (found.huge, sorted_rows(found.shapes)) == ((), expected)
+    assert expected[0] == (0, 3, 2, 1, 2, 7)
+    less = verify_links(given, right, GROUPED, workspace, 2, 1)
+    assert less.huge == (0,)
+    assert sorted_rows(less.shapes) == [(0, 3, 2, 1, None, None), *expected[1:]]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("above", [None, 1], ids=["grouped", "contracted"])
+def test_labels__that_are_not_there_prove_nothing(spark, workspace, given, monkeypatch, above):
     """Whatever was lost on the way to the check: rows of the index, topics of it, or labels themselves."""
     right = links(spark, ("b", "a", 1.0), ("a", "c", 2.5))
 
     def kinds(index=given):
-        return {fault.kind: fault.text for fault in verify_links(index, right, GROUPED, workspace).faults}
+        found = verify_links(index, right, GROUPED, workspace, 0, above)
+        return {fault.kind: fault.text for fault in found.faults}
 
     raw = given.raw
     assert kinds() == {}
@@ -122,6 +162,8 @@ def test_labels__that_are_not_there_prove_nothing(spark, workspace, given, monke
     found = verify_links(more_topics, right, GROUPED, workspace)
     with pytest.raises(VerificationError, match="2 topics fewer"):  # no fault of the listed links
         require_valid(more_topics, found, GROUPED, workspace)
+    lost = given.nodes.withColumn("topics", F.expr("filter(topics, t -> NOT (t = 0 AND node = 1))"))
+    assert UNSEEN in kinds(replace(given, nodes=lost, members=lost.select(F.explode("topics").alias("topic"), "node")))
     shapes = module.topic_shapes
     monkeypatch.setattr(module, "topic_shapes", lambda *given: shapes(*given).where("topic <> 2"))
     assert list(kinds()) == [UNSEEN]

@@ -1,9 +1,10 @@
 import numpy as np
 from hypothesis import given
+from hypothesis import strategies as st
 
 from overlay_spark.kernels import components as kernels
 from tests import naive
-from tests.strategies import graphs, overlays
+from tests.strategies import SEEDS, graphs, overlays
 
 
 def columns(pairs, dtype):
@@ -23,6 +24,24 @@ def test_connected_labels__do_not_depend_on_the_order_of_edges():
     expected = [0, 1, 1, 0, 0, 0]
     for rows in (edges, edges[::-1], [(b, a) for a, b in edges]):
         assert kernels.connected_labels(6, *columns(rows, np.int64)).tolist() == expected
+
+
+@given(st.integers(1, 9), SEEDS, st.integers(0, 4))
+def test_stars__join_what_the_edges_of_each_graph_join(n, seed, n_graphs):
+    """Graphs over the same vertices do not touch each other."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 8, n_graphs)
+    starts = np.append(0, np.cumsum(counts)).astype(np.int64)
+    left, right = rng.integers(0, n, (2, int(starts[-1])))
+    leaf_starts, leaves, roots = kernels.stars(starts, left, right, n)
+    assert len(leaf_starts) == n_graphs + 1
+    assert leaf_starts[-1] == len(leaves) == len(roots)
+    for i in range(n_graphs):
+        edges = list(zip(left[starts[i] : starts[i + 1]], right[starts[i] : starts[i + 1]], strict=True))
+        label = naive.components(range(n), edges)
+        at = slice(leaf_starts[i], leaf_starts[i + 1])
+        found = sorted(zip(leaves[at].tolist(), roots[at].tolist(), strict=True))
+        assert found == [(v, label[v]) for v in range(n) if label[v] != v]
 
 
 @given(overlays())
