@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from overlay_spark.frames.buckets import sub_overlays
 from overlay_spark.frames.components import choose_method, topic_components
+from overlay_spark.frames.contraction import huge_topics
 from overlay_spark.frames.indexing import IndexedProblem, with_shared_topics
 from overlay_spark.frames.tasks import Groups
 from overlay_spark.frames.workspace import Workspace
@@ -32,8 +32,8 @@ def apart_after(
 
     Shuffles: those of the method of finding components, by topic and piece, and by node. Two jobs.
     """
-    overlays = sub_overlays(with_shared_topics(problem, links))
-    found = topic_components(problem, overlays, choose_method(problem, options), workspace)
+    shared, method = with_shared_topics(problem, links), choose_method(problem, options)
+    found = topic_components(problem, shared, method, workspace, huge_topics(problem, options.contract_above))
     components = workspace.settle(found, problem.n_subscriptions)
     ends = components.groupBy("topic").agg(F.min("component").alias("least"), F.max("component").alias("most"))
     pieces = components.join(ends.where("least < most").select("topic"), "topic")
