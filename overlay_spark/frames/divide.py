@@ -132,7 +132,7 @@ def _splitter(part_nodes: int) -> Callable[[pa.Table], pa.Table]:
 def _matrix(points: pa.ChunkedArray) -> NDArray[np.float64]:
     """Lists of one length as rows."""
     flat = points.combine_chunks()
-    return np.asarray(flat.flatten(), np.float64).reshape(len(flat), -1) if len(flat) else np.empty((0, 0))
+    return np.array(flat.flatten(), np.float64).reshape(len(flat), -1) if len(flat) else np.empty((0, 0))
 
 
 WANTED = "size(topics) AS wanted"

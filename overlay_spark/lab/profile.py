@@ -26,6 +26,7 @@ SIZES = ((1000, 200), (1000, 200), (10_000, 1000))
 GROWING = ((10_000, 10_000), (10_000, 10_000), (100_000, 10_000))
 GROWING_LARGE = (*GROWING, (1_000_000, 10_000))
 """Sizes of a job that grows; the first is run twice here too."""
+PEAKS = ("peak_bytes", "task_bytes")
 
 
 @dataclass(frozen=True)
@@ -107,3 +108,5 @@ def _figures(number: int, profile: Profile, seed: int) -> Iterator[Figure]:
     where = ("benchmark", f"design, run {number + 1} of the session", f"T={profile.topics}", float(profile.nodes), seed)
     for step, seconds in {**profile.seconds, "algorithm": profile.algorithm_seconds}.items():
         yield (*where, f"seconds, {step}", seconds, None)
+    for metric in PEAKS:
+        yield (*where, metric, float(getattr(profile, metric)), None)

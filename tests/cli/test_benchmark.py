@@ -1,13 +1,17 @@
+import re
+
 import numpy as np
 import pytest
 
 from overlay_spark.cli import DONE, USAGE, main
-from overlay_spark.cli.benchmark import print_comparisons, print_profiles, print_rounds
+from overlay_spark.cli.benchmark import print_comparisons, print_parts, print_profiles, print_rounds
 from overlay_spark.engines.frames import Round
+from overlay_spark.lab import profile
 from overlay_spark.lab.benchmark import Case, Comparison
 from overlay_spark.lab.events import Shuffled
 from overlay_spark.lab.measure import Measured
-from overlay_spark.lab.profile import Profile
+from overlay_spark.lab.parts import InParts
+from overlay_spark.lab.profile import PEAKS, Profile
 from overlay_spark.lab.rounds import InRounds
 from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
@@ -38,13 +42,28 @@ def test_print_comparisons__without_a_yardstick_has_no_ratio(capsys):
 
 
 def test_print_profiles__adds_the_steps_up(capsys):
-    print_profiles([Profile(1000, 1, {"read": 1.0, "solve": 3.0}, 2.0)])
+    seconds = {"read": 1.0, "solve": 3.0}
+    print_profiles([Profile(1000, 1, 9000, "one", 700, seconds, 2.0, 3 << 29, 1 << 29)])
     assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
         "",
-        "1,000 nodes, 1 topic: 4.0 s",
+        "1,000 nodes, 1 topic, 9,000 subscriptions, 700 links, engine one: 4.0 s",
         "read 1.00 s",
         "solve 3.00 s",
         "the algorithm alone 2.00 s the whole job takes 2.0 times as long",
+        "peak memory 1.50 GiB of all processes so far; 0.50 GiB of any task",
+    ]
+
+
+def test_print_parts__sets_time_and_cost_beside_the_kernels(capsys):
+    levels = ("inner", "level-1", "driver")
+    print_parts(InParts(Case(60, 110), 9, levels, 1.0, 4.0, 110, 100, 70, 60, 1 << 29))
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
+        "",
+        "V=60 T=110 unif: 9 parts, links inner, level-1, driver",
+        "solved in parts 1.0 s 0.25 x the kernel's 4.0 s",
+        "links 70 60 by the kernel",
+        "cost of the links +10.0% beside the kernel's",
+        "peak memory 0.50 GiB of any task so far",
     ]
 
 
@@ -89,7 +108,33 @@ def test_benchmark_design__tells_every_step(spark, tmp_path, capsys):
     steps = [line.split("  ")[1] for line in told.splitlines() if line.startswith("  ")]
     assert "40 nodes, 110 topics" in told
     assert {"solve", "verify", "write"} <= set(steps)
-    assert {row["metric"] for row in rows} == {f"seconds, {step}" for step in (*steps[:-1], "algorithm")}
+    assert {row["metric"] for row in rows} == {
+        *(f"seconds, {step}" for step in (*steps[:-2], "algorithm")),
+        *PEAKS,
+    }
+
+
+@pytest.mark.spark
+def test_benchmark_growth__tells_by_what_power_the_job_grows(spark, monkeypatch, capsys):
+    monkeypatch.setattr(profile, "GROWING", ((60, 40), (60, 40), (120, 40)))
+    small = ("--set", "divide.part_nodes=30", "--set", "divide.least_nodes=5")
+    assert main(["benchmark", "growth", *small]) == DONE
+    told = capsys.readouterr().out
+    assert told.count("engine divide") == 3
+    assert re.search(r"grows with the number of nodes to the power of -?\d\.\d\d\.", told)
+
+
+@pytest.mark.spark
+def test_benchmark_parts__tells_what_parts_take_and_cost(spark, tmp_path, capsys):
+    small = ("--set", "divide.part_nodes=30", "--set", "divide.least_nodes=5")
+    assert main(["benchmark", "parts", "--nodes", "90", "--topics", "110", *small, "--output", str(tmp_path)]) == DONE
+    told = " ".join(capsys.readouterr().out.split())
+    assert "V=90 T=110 unif:" in told
+    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    figures = {(row["series"], row["metric"]): row["value"] for row in rows}
+    assert f"links {figures['divide', 'links']:,.0f} {figures['kernel', 'links']:,.0f} by the kernel" in told
+    assert figures["divide", "cost"] > figures["kernel", "cost"] > 0
+    assert figures["divide", "peak_bytes"] > 50 << 20
 
 
 @pytest.mark.spark

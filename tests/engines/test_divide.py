@@ -14,9 +14,10 @@ from overlay_spark.costs import listed_costs, point_costs, site_costs
 from overlay_spark.engines.divide import DRIVER, ENGINE, INNER, WIDENED
 from overlay_spark.errors import GuardError, InputError
 from overlay_spark.frames.estimates import known_size
+from overlay_spark.frames.workspace import Workspace
 from overlay_spark.instance import Instance
 from overlay_spark.lab.shapes import problem_of
-from overlay_spark.options import DesignOptions, DivideOptions, Options
+from overlay_spark.options import DesignOptions, DivideOptions, Options, WorkspaceOptions
 from overlay_spark.problems import ListedCosts
 from overlay_spark.tables import catalog
 from tests import naive
@@ -163,6 +164,21 @@ def test_design__runs_any_algorithm_and_step_in_parts(spark, algorithm, steps):
     )
     assert {row["stage"] for row in links} == {INNER, DRIVER}
     assert {row[4] for row in nodes} == set(range(1 + max(row[4] for row in nodes)))
+
+
+@pytest.mark.parametrize("model", ["points", "few listed"])
+def test_divide__where_nothing_can_be_kept_gives_the_same(spark, workspace, refusing, tmp_path, monkeypatch, model):
+    table = problem_of(spark, drawn(np.random.default_rng(3), model))
+    chosen = Options(divide=replace(SMALL, join_nodes=15))
+    found = []
+    with Workspace(spark, WorkspaceOptions(staging=str(tmp_path))) as staged:
+        found.append(solved(indexed(table, staged), chosen, staged))
+        staged.close()
+    assert "localCheckpoint" in refusing
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    found.append(solved(indexed(table, workspace), chosen, workspace))
+    assert found[0] == found[1]
 
 
 def test_topics_that_cannot_be_connected__are_named_with_their_sides(spark):

@@ -196,7 +196,9 @@ def test_engine__has_the_greedy_choices_and_others_are_refused_with_those_that_d
     assert [a.name for a in ALGORITHMS if ENGINE.has(a)] == ["greedy", "fewest_links"]
     from overlay_spark.engines import choose
 
-    with pytest.raises(OptionError, match=r"The engine 'frames' does not run trees\. Engines that do: kernel\."):
+    with pytest.raises(
+        OptionError, match=r"The engine 'frames' does not run trees\. Engines that do: kernel, divide\."
+    ):
         choose(None, Options().designing("trees", "frames"))
 
 

@@ -50,6 +50,9 @@ if __name__ == "__main__":
         codes[f"design {kind}"] = command("design", kind, "--output", f"{folder}/out-{kind}")
     rounds = ("--engine", "frames", "--set", "frames.finish_in_task=0")
     codes["design in rounds"] = command("design", "delta", "--output", f"{folder}/out-rounds", *rounds)
+    parts = ("--engine", "divide", "--set", "divide.part_nodes=2", "--set", "divide.least_nodes=1")
+    codes["design in parts"] = command("design", "delta", "--output", f"{folder}/out-parts", *parts)
+    codes["verify parts"] = command("verify", "delta", "--overlay", f"{folder}/out-parts")
     codes["verify delta"] = command("verify", "delta", "--overlay", f"{folder}/out-delta")
     codes["estimate csv"] = command("estimate", "csv")
     codes["nothing there"] = command("verify", "csv", "--overlay", f"{folder}/nowhere")
@@ -85,7 +88,8 @@ def test_jobs__over_connect_need_no_plugin(spark, tmp_path):
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["kind"] == "pyspark.sql.connect.session"
-    codes = dict.fromkeys(("design delta", "design csv", "design in rounds", "verify delta", "estimate csv"), 0)
+    done_well = ("design delta", "design csv", "design in rounds", "design in parts", "verify parts", "verify delta")
+    codes = dict.fromkeys((*done_well, "estimate csv"), 0)
     assert found["codes"] == {**codes, "nothing there": 1}, done.stderr[-4000:]
     assert "there is no Delta table here" in done.stderr
     assert "Traceback" not in done.stderr

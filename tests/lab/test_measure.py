@@ -22,6 +22,7 @@ from overlay_spark.lab.measure import (
     part_of,
     peak_below,
     peak_bytes,
+    peak_of_tasks,
     run_program,
     store,
     timed,
@@ -115,3 +116,17 @@ def test_peak_below__adds_the_processes_below():
     finally:
         child.communicate()
     assert peak_below() < before + (200 << 20)
+
+
+def test_peak_of_tasks__is_that_of_the_largest_python_of_spark_below():
+    before = peak_of_tasks()
+    code = "import sys; held = bytearray(300 << 20); print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "pyspark.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as worker:
+        try:
+            assert worker.stdout.readline() == b"held\n"
+            found = peak_of_tasks()
+        finally:
+            worker.kill()
+    assert found > max(300 << 20, before)
