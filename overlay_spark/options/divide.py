@@ -25,8 +25,8 @@ class DivideOptions:
     """
 
     by: str = "auto"
-    part_nodes: int = 1000
-    least_nodes: int = 50
+    part_nodes: int = 8000
+    least_nodes: int = 1000
     copies: int = 1
     cover: str = "topics"
     join_nodes: int = 10_000

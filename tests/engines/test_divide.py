@@ -198,6 +198,6 @@ def test_divide__refuses_tasks_that_are_too_large_with_their_numbers(spark, work
     given = indexed(problem_of(spark, drawn(np.random.default_rng(5), "points")), workspace)
     small = Options(design=DesignOptions(task_memory="100m"))
     size = ENGINE.size(known_size(given, small), given, small)
-    assert "in parts of 1,000 nodes" in ENGINE.refusal(size, small)
+    assert "in parts of 8,000 nodes" in ENGINE.refusal(size, small)
     with pytest.raises(GuardError, match=r"\(a part\) would need about 0\.4 GiB.*Lower divide\.part_nodes"):
         ENGINE.solve(given, small, workspace)

@@ -24,7 +24,7 @@ def test_clusters__are_sites_of_about_a_hundred_nodes():
 @pytest.mark.spark
 def test_measure_parts__sets_one_problem_in_parts_beside_the_whole(spark):
     case = Case(300, 110, CLUSTERS)
-    options = Options(divide=DivideOptions(join_parts=2))
+    options = Options(divide=DivideOptions(least_nodes=50, join_parts=2))
     (found,) = measure_parts(spark, [case], None, options, Steps(io.StringIO()))
     expected = greedy(instance_of(case, None, 0))
     assert (found.kernel_links, found.kernel_cost) == (len(expected), expected.total_cost)
