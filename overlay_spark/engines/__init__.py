@@ -109,9 +109,9 @@ def choose(problem: IndexedProblem, options: Options) -> Choice:
     A refusal is never by numbers that were not counted: where the numbers at hand speak against an engine, candidates
     are counted before it is ruled out.
     """
+    asked, choices = _asked(options), list[Choice]()
     numbers = Numbers(problem, options)
-    choices: list[Choice] = []
-    for engine in _asked(options):
+    for engine in asked:
         choices.append(_considered(engine, numbers, choices))
         if choices[-1].refusal is None:
             return choices[-1]
