@@ -45,7 +45,8 @@ def design(
         problem     who wants what, and what links cost.
         algorithm   by name; ``overlay-spark algorithms`` lists them. Default: greedy.
         engine      how it is run; ``auto``, the default, chooses and says why in ``facts.choice``.
-        then        steps that follow, by name: ``reverse_delete`` takes links away that no topic needs.
+        then        steps that follow, by name: ``reverse_delete`` takes links away that no topic needs. The divide
+                    engine takes them in each part, before parts are joined.
         options     all options; the arguments beside it win over ``options.design``.
         seed        for algorithms and steps that draw.
         progress    told the name of each step as it begins.

@@ -45,12 +45,12 @@ def pieces_of(n_rows: int, most: int) -> int:
 
 
 def centres_of(points: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """At most about ``k`` centres by k-means (Lloyd 1982), from the means of a bisection."""
+    """From half of ``k`` to ``k`` centres by k-means (Lloyd 1982), from the means of a bisection."""
     from overlay_spark.kernels.nearest import nearest
 
     if not len(points):
         return points
-    labels = bisected(points, np.ones(len(points)), max(1, len(points) // k))
+    labels = bisected(points, np.ones(len(points)), 1 if k >= len(points) else 2 * len(points) / k)
     centres = _means(points, labels)
     for _ in range(ROUNDS):
         centres = _means(points, nearest(points, centres))
@@ -74,7 +74,7 @@ def merged(vectors: NDArray[np.float64], sizes: NDArray[Any], least: int, most: 
     labels = np.arange(len(sizes))
     small = np.flatnonzero(sizes < least)
     if len(small) > MOST_ONE_BY_ONE:
-        together = bisected(vectors[small], sizes[small], min(least, most))
+        together = bisected(vectors[small], sizes[small], min(2 * least, most))
         labels[small] = len(sizes) + together
         labels = by_first(labels)
     totals, middles = np.bincount(labels, sizes), _means(vectors, labels)

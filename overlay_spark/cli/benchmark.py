@@ -136,7 +136,7 @@ def print_parts(one: InParts) -> None:
             ("solved in parts", f"{one.seconds:.1f} s", f"{one.ratio:.2f} x the kernel's {one.kernel_seconds:.1f} s"),
             ("links", f"{one.links:,}", f"{one.kernel_links:,} by the kernel"),
             ("cost of the links", f"{one.dearer:+.1%}", "beside the kernel's"),
-            ("peak memory", f"{one.task_bytes / 2**30:.2f} GiB", "of any task so far"),
+            ("peak memory", f"{one.task_bytes / 2**30:.2f} GiB", "of any task in parts"),
         ]
     )
 

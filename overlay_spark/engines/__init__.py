@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -115,7 +115,7 @@ def choose(problem: IndexedProblem, options: Options) -> Choice:
         choices.append(_considered(engine, numbers, choices))
         if choices[-1].refusal is None:
             return choices[-1]
-    return choices[0]
+    return _with_the_way_on(choices[0], numbers)
 
 
 def estimate(problem: IndexedProblem, options: Options) -> Estimate:
@@ -128,7 +128,7 @@ def estimate(problem: IndexedProblem, options: Options) -> Estimate:
         considered.append(_considered(engine, numbers, considered))
     asked = {engine.name for engine in _asked(options)}
     choices = [one for one in considered if one.engine.name in asked]
-    chosen = next((one for one in choices if one.refusal is None), choices[0])
+    chosen = next((one for one in choices if one.refusal is None), _with_the_way_on(choices[0], numbers))
     whole = numbers.counted
     return Estimate(
         nodes=whole.nodes,
@@ -233,7 +233,18 @@ def _of_what_follows(engine: Engine, numbers: Numbers) -> str | None:
     steps = () if engine.takes_steps else options.design.then
     follows = [*steps, *([] if options.design.bound is None else [options.design.bound])]
     refusal = numbers.taken(named(WHOLE))[1] if follows else None
-    return None if refusal is None else f"What follows ({', '.join(follows)}) takes all of it at once. {refusal}"
+    if refusal is None:
+        return None
+    return f"What follows ({', '.join(follows)}) takes all of it at once; leave it out, or make room. {refusal}"
+
+
+def _with_the_way_on(refused: Choice, numbers: Numbers) -> Choice:
+    """A refusal of the engine asked for, which says so where the problem could be solved in parts."""
+    asked = numbers.options.design.engine
+    if asked in (AUTO, PARTED) or PARTED not in NAMES or _considered(named(PARTED), numbers, ()).refusal is not None:
+        return refused
+    way = f"design.engine = {PARTED!r} solves it in parts, at some more cost of the links."
+    return replace(refused, refusal=f"{refused.refusal} {way}")
 
 
 def _gib(size: Size) -> str:

@@ -19,7 +19,7 @@ from overlay_spark.errors import GuardError
 from overlay_spark.frames.answers import Answer, Answers, Standing, TaskFacts
 from overlay_spark.frames.combine import Represented
 from overlay_spark.frames.divide import Parts, divide
-from overlay_spark.frames.estimates import Size, bytes_of_task, known_size, size_in_parts
+from overlay_spark.frames.estimates import Size, bytes_of_task, exact_size, known_size, size_in_parts
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.task_rows import Task
 from overlay_spark.frames.tasks import Groups, in_groups, on_driver
@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 INNER, DRIVER, WIDENED = "inner", "driver", "widened"
 """Stages of links beside level-1, level-2, ...: inside parts, between the last groups, and where representatives could
 not be linked."""
+MOST_COSTS_ON_DRIVER = 5_000_000
+"""So many costs of links or between sites pass through the driver at most, some 40 bytes each."""
 WIDER = 4
 """How many times as many representatives are tried before all nodes of the parts are."""
 
@@ -70,16 +72,16 @@ class Conquest:
         self._seconds, self._n_links = 0.0, 0
         self._links: list[DataFrame] = []
         self._levels = 0
-        self._size = known_size(problem, options)
+        self._size, self._counted = known_size(problem, options), False
 
     def run(self) -> Solved:
         """All of it."""
         parts = divide(self._problem, self._options.divide, self._options.design.seed, self._workspace)
         standing = self._conquer(parts)
-        represents = standing.standing.select("node").distinct().withColumn("representative", F.lit(True))
+        represents = standing.standing.select("node").distinct().withColumn("representative", F.lit(len(parts) > 1))
         while len(standing) > 1:
             standing = self._joined(standing)
-        if self._problem.link_costs is not None:
+        if self._problem.link_costs is not None and len(parts) > 1:
             self._widen()
         links = reduce(DataFrame.union, self._links)  # of answers, which are settled
         flagged = parts.nodes.join(represents, "node", "left")
@@ -100,11 +102,13 @@ class Conquest:
         return self._taken(answers, parts.places)
 
     def _joined(self, standing: Represented) -> Represented:
-        """Join near groups in tasks; the last few on the driver."""
+        """Join near groups in tasks; the last few on the driver, unless that is more than it should be given."""
         labels = standing.groups(self._options.divide)
         nodes, wanted, places = standing.summed(labels)
-        self._require_room(nodes, wanted, "joining two groups", "divide.join_nodes or divide.copies")
-        last = len(places) == 1
+        self._require_room(
+            nodes, wanted, "joining groups of parts", "divide.join_nodes, divide.copies or divide.part_nodes"
+        )
+        last = len(places) == 1 and self._is_for_the_driver(int(nodes[0]), len(standing))
         self._levels += 1
         stage, sections = DRIVER if last else f"level-{self._levels}", self._options.to_mapping()
 
@@ -118,6 +122,12 @@ class Conquest:
             answers = in_groups(self._problem, groups, work, self._workspace)
         log.info("Joined %d groups into %d through %d representatives.", len(standing), len(places), nodes.sum())
         return self._taken(answers, places)
+
+    def _is_for_the_driver(self, n_nodes: int, n_groups: int) -> bool:
+        """Whether it may join so many representatives of so many groups, and hold what their links cost."""
+        options, pairs = self._options.divide, n_nodes * n_nodes
+        costs = min(pairs, max(self._problem.n_site_pairs, self._problem.n_listed or 0))
+        return n_nodes <= options.join_nodes and n_groups <= options.join_parts and costs <= MOST_COSTS_ON_DRIVER
 
     def _taken(self, answers: Answers, places: NDArray[np.float64]) -> Represented:
         """Keep the links of an answer, numbered after those before; give back who stands for its groups."""
@@ -141,15 +151,15 @@ class Conquest:
     def _widen(self) -> None:
         """Listed links may leave representatives of a topic apart whose parts could be linked: look among more nodes.
 
-        First among a few times as many, then among all nodes of the topics concerned. What is still apart cannot be
-        connected at all: the proof will say which.
+        First among a few times as many, then among all that a listed link could join to another piece. What is still
+        apart cannot be connected at all: the proof will say which.
         """
         for copies in (WIDER * self._options.divide.copies, None):
             links = reduce(DataFrame.union, self._links)
             apart = apart_after(self._problem, links, copies, self._options.components, self._workspace)
             if apart is None:
                 return
-            self._require_room(np.array([apart.n_nodes]), np.array([apart.n_wanted]), "what is apart", "")
+            self._require_room(np.array([apart.n_nodes]), np.array([apart.n_wanted]), "topics still apart", "")
             self._taken(self._linked(apart), np.zeros((1, 0)))
 
     def _linked(self, apart: Apart) -> Answers:
@@ -161,8 +171,11 @@ class Conquest:
         return in_groups(self._problem, apart.groups, work, self._workspace)
 
     def _require_room(self, nodes: NDArray[np.int64], wanted: NDArray[np.int64], what: str, lower: str) -> None:
-        """Refuse a task that would not fit, with its numbers."""
+        """Refuse a task that would not fit, with its numbers; with candidates counted first, in one job."""
         sizes = [bytes_of_task(self._size, int(n), int(m)) for n, m in zip(nodes, wanted, strict=True)]
+        if max(sizes) > self._options.design.task_bytes and not self._counted:
+            self._size, self._counted = exact_size(self._problem, self._options), True
+            sizes = [bytes_of_task(self._size, int(n), int(m)) for n, m in zip(nodes, wanted, strict=True)]
         largest = int(np.argmax(sizes))
         if sizes[largest] > self._options.design.task_bytes:
             advice = f"Lower {lower}, or raise design.task_memory." if lower else "Raise design.task_memory."

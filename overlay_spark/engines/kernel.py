@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from overlay_spark.algorithms.registry import Algorithm, find
-from overlay_spark.engines import PARTED, Solved
+from overlay_spark.engines import Solved
 from overlay_spark.frames.answers import Answer, TaskFacts
 from overlay_spark.frames.estimates import Size
 from overlay_spark.frames.indexing import IndexedProblem
@@ -39,8 +39,7 @@ class KernelEngine:
             f"This problem is too large for one task: {size.say()}; solving it needs about "
             f"{size.task_bytes / 2**30:.1f} GiB, and design.task_memory allows {options.design.task_memory}. It would "
             f"fit with design.task_memory = {enough}, if your workers have that much to spare{advice}"
-            f"{', or list fewer links' if size.listed else ''}. design.engine = {PARTED!r} solves it in parts, at some "
-            "more cost of the links."
+            f"{', or list fewer links' if size.listed else ''}."
         )
 
     def solve(self, problem: IndexedProblem, options: Options, workspace: Workspace) -> Solved:

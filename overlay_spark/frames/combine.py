@@ -44,7 +44,7 @@ class Represented:
     def groups(self, options: DivideOptions) -> NDArray[np.int64]:
         """Which of these go together next, as many as may be joined at once; all, where that is so few.
 
-        Where no two may, pairs go together all the same: whoever joins them says whether they fit.
+        Where no two may, pairs go together all the same, in tasks: whoever joins them says whether they fit.
         """
         labels = by_first(bisected(self.places, self.chosen, options.join_nodes, options.join_parts))
         if len(self) > 1 and labels.max() + 1 == len(self):

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.clustering import bisected, by_first, centres_of, merged, pieces_of
-from overlay_spark.errors import InputError
+from overlay_spark.errors import InputError, OptionError
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.landmarks import landmark_points, landmark_sites
 from overlay_spark.frames.workspace import Workspace
@@ -93,9 +93,9 @@ def criterion(problem: IndexedProblem, options: DivideOptions) -> str:
     """What makes nodes near: as asked, or by what there is. One small job, where site labels may matter."""
     by_cost = COORDINATES if problem.link_costs is None and problem.site_costs is None else None
     if options.by == COORDINATES and by_cost is None:
-        raise InputError(["divide.by is 'coordinates', but the costs are not given by coordinates. Use 'auto'."])
+        raise OptionError("divide.by is 'coordinates', but the costs are not given by coordinates. Use 'auto'.")
     if options.by == LANDMARKS and by_cost is not None:
-        raise InputError(["divide.by is 'landmarks', but there is no table of costs. Use 'auto'."])
+        raise OptionError("divide.by is 'landmarks', but there is no table of costs. Use 'auto'.")
     if options.by not in ("auto", SITE):
         return options.by
     if problem.site_costs is not None:
@@ -140,20 +140,25 @@ NOWHERE = "CAST(array() AS array<double>)"
 
 
 def _by_site(problem: IndexedProblem, options: DivideOptions, seed: int, workspace: Workspace) -> _Cells:
-    """A cell for each site: its place is what links to a few landmark sites cost, or one of its nodes'."""
+    """A cell for each site: its place is what links to a few landmark sites cost, or where one of its nodes is.
+
+    Sites whose nodes have no coordinates, or not as many each, are all as near to one another, and cut by the order of
+    their nodes. A row for each site passes through the driver.
+    """
     if problem.site_costs is not None:
-        places = landmark_sites(problem.site_costs)
+        places = landmark_sites(problem)
         cell, point = F.col("site").alias("cell"), F.expr(NOWHERE).alias("point")
         nodes = problem.nodes.select("node", cell, F.expr(WANTED), point)
         return _Cells(nodes, len(places), places)
     point = F.coalesce("coordinates", F.expr(NOWHERE)).alias("point")
     known = problem.nodes.select("node", "label", F.expr(WANTED), point)
-    found = known.groupBy("label").agg(F.min_by("point", "node").alias("place")).orderBy("label").toArrow()
+    sizes = [F.min(F.size("point")).alias("least"), F.max(F.size("point")).alias("most")]
+    found = known.groupBy("label").agg(F.min_by("point", "node").alias("place"), *sizes).orderBy("label").toArrow()
     labels = pa.table({"label": found.column("label"), "cell": pa.array(np.arange(len(found)), pa.int32())})
     numbered = known.join(problem.nodes.sparkSession.createDataFrame(labels), "label")
-    lengths = {len(place) for place in found.column("place").to_pylist()}
-    places = _matrix(found.column("place")) if len(lengths) == 1 else np.zeros((len(found), 0))
-    nodes = numbered.select("node", "cell", "wanted", "point" if len(lengths) == 1 else F.expr(NOWHERE).alias("point"))
+    alike = len({size for name in ("least", "most") for size in found.column(name).to_pylist()}) == 1
+    places = _matrix(found.column("place")) if alike else np.zeros((len(found), 0))
+    nodes = numbered.select("node", "cell", "wanted", "point" if alike else F.expr(NOWHERE).alias("point"))
     return _Cells(nodes, len(found), places)
 
 
@@ -173,10 +178,10 @@ def _clustered(problem: IndexedProblem, points: DataFrame, options: DivideOption
 
     Our own: sums of the one in Spark's library depend on how rows are split, and serverless Spark has none.
     """
-    k = min(MOST_CENTRES, _n_cells(problem.n_nodes, options))
+    k = min(MOST_CENTRES, n_cells(problem.n_nodes, options))
     every = max(1, problem.n_nodes // (SAMPLE * k))
     drawn = points.where(F.pmod(F.xxhash64("node", F.lit(seed)), F.lit(every)) == 0).select("node", "point").toArrow()
-    drawn = drawn if len(drawn) else points.select("node", "point").limit(1).toArrow()
+    drawn = drawn if len(drawn) else points.select("node", "point").orderBy("node").limit(1).toArrow()
     centres = centres_of(_matrix(drawn.sort_by("node").column("point")), k)
 
     def assign(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -192,14 +197,15 @@ def _clustered(problem: IndexedProblem, points: DataFrame, options: DivideOption
 
 
 def _by_chance(problem: IndexedProblem, options: DivideOptions, seed: int, workspace: Workspace) -> _Cells:
-    k = _n_cells(problem.n_nodes, options)
+    k = n_cells(problem.n_nodes, options)
     cell = F.pmod(F.xxhash64("node", F.lit(seed)), F.lit(k)).cast("int").alias("cell")
     nodes = problem.nodes.select("node", cell, F.expr(WANTED), F.expr(NOWHERE).alias("point"))
     return _Cells(nodes, k, np.zeros((k, 0)))
 
 
-def _n_cells(n_nodes: int, options: DivideOptions) -> int:
-    return max(1, -(-n_nodes // max(1, int(FILLED * options.part_nodes))))
+def n_cells(n_nodes: int, options: DivideOptions) -> int:
+    """About how many parts there are of so many nodes."""
+    return 1 if n_nodes <= options.part_nodes else -(-n_nodes // max(1, int(FILLED * options.part_nodes)))
 
 
 _CELLS = {SITE: _by_site, COORDINATES: _by_coordinates, LANDMARKS: _by_landmarks, RANDOM: _by_chance}

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from overlay_spark.algorithms.registry import Algorithm, find
 from overlay_spark.frames.candidates import candidates
+from overlay_spark.frames.divide import n_cells
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.selection import BYTES_AN_EDGE, edges_of
 from overlay_spark.frames.workspace import parts_of
@@ -24,6 +25,7 @@ INTERPRETER = 416 << 20
 """Python, its libraries, and the compiler at work on kernels that are not kept yet, which is 40 % of it."""
 A_ROW = 110
 A_LISTED_LINK = 120
+A_SITE_PAIR = 70
 A_SUBSCRIPTION = 60
 A_HELD_CANDIDATE = 20
 A_TIED_CANDIDATE = 40
@@ -63,6 +65,7 @@ class Size:
     pairs: int = 0
     """Pairs of members, over all topics."""
     listed: int | None = None
+    site_pairs: int = 0
     tied: int = 0
     """At most about this many candidates may rank alike: no band can part them."""
     band: int = 0
@@ -85,6 +88,7 @@ class Size:
             INTERPRETER
             + A_ROW * (self.subscriptions + self.nodes)
             + A_LISTED_LINK * (self.listed or 0)
+            + A_SITE_PAIR * self.site_pairs
             + A_SUBSCRIPTION * self.subscriptions
             + A_HELD_CANDIDATE * min(self.candidates, chosen)
             + A_TIED_CANDIDATE * max(0, self.tied - chosen)
@@ -136,6 +140,7 @@ def known_size(problem: IndexedProblem, options: Options) -> Size:
         is_exact=min(bounds) == 0,
         pairs=problem.n_topic_pairs,
         listed=problem.n_listed,
+        site_pairs=problem.n_site_pairs,
         tied=min(bounds) if _may_tie(problem, options) else 0,
         band=options.kernel.band,
     )
@@ -245,10 +250,12 @@ def size_in_parts(size: Size, options: Options) -> SizeInParts:
         return bytes_of_task(size, n, min(size.subscriptions, int(UNEVEN * n * wanted)))
 
     inside = min(size.candidates, size.nodes * divide.part_nodes // 2)
-    told = {**asdict(size), "candidates": inside, "is_exact": size.is_exact and inside == size.candidates}
+    all_inside = inside == size.candidates
+    told = {**asdict(size), "candidates": inside}
+    told |= {"is_exact": size.is_exact and all_inside, "is_sampled": size.is_sampled and all_inside}
     return SizeInParts(
         **told,
-        n_parts=-(-size.nodes // divide.part_nodes),
+        n_parts=n_cells(size.nodes, divide),
         part_bytes=of(divide.part_nodes),
         join_bytes=of(divide.join_nodes),
     )
@@ -261,7 +268,8 @@ def bytes_of_task(whole: Size, nodes: int, subscriptions: int) -> int:
     candidates = min(whole.candidates, pairs if listed is None else listed)
     tied = min(whole.tied, candidates)
     size = replace(Size(**{f.name: getattr(whole, f.name) for f in fields(Size)}), nodes=nodes)
-    return replace(size, subscriptions=subscriptions, candidates=candidates, listed=listed, tied=tied).task_bytes
+    size = replace(size, listed=listed, site_pairs=min(whole.site_pairs, nodes * nodes))
+    return replace(size, subscriptions=subscriptions, candidates=candidates, tied=tied).task_bytes
 
 
 def class_of(seconds: float) -> str:

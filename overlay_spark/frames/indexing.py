@@ -43,6 +43,8 @@ class IndexedProblem:
     n_subscriptions: int
     n_listed: int | None
     """How many links are listed, where links are."""
+    n_site_pairs: int
+    """How many costs there are between sites, both ways."""
     n_topic_pairs: int
     """Pairs of nodes that share a topic, counted once for each topic."""
     largest_topic: int
@@ -128,6 +130,8 @@ def index_problem(problem: OverlayProblem, workspace: Workspace) -> IndexedProbl
     )
     if link_costs is not None:
         counts = counts.crossJoin(link_costs.agg(F.count(F.lit(1)).alias("listed")))
+    if site_costs is not None:
+        counts = counts.crossJoin(site_costs.agg(F.count(F.lit(1)).alias("site_pairs")))
     row = counts.first()
     assert row is not None
     return IndexedProblem(
@@ -140,6 +144,7 @@ def index_problem(problem: OverlayProblem, workspace: Workspace) -> IndexedProbl
         n_topics=row["topics"],
         n_subscriptions=row["subscriptions"],
         n_listed=None if link_costs is None else row["listed"],
+        n_site_pairs=0 if site_costs is None else row["site_pairs"],
         n_topic_pairs=int(row["pairs"]),
         largest_topic=row["largest"],
         unit=unit,

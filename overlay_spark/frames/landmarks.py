@@ -15,13 +15,17 @@ FAR = 2.0
 """A link that is not listed counts as so many times the dearest that is listed with a landmark."""
 
 
-def landmark_sites(site_costs: DataFrame) -> NDArray[np.float64]:
-    """What a link of each site to some sixteen sites costs; a row for each site passes through the driver."""
-    sites = site_costs.select(F.col("site_a").alias("site")).distinct()
-    chosen = [row["site"] for row in sites.orderBy(F.xxhash64("site"), "site").limit(LANDMARKS).collect()]
-    rows = site_costs.where(F.col("site_b").isin(chosen)).toArrow()
+def landmark_sites(problem: IndexedProblem) -> NDArray[np.float64]:
+    """What a link of each site to some sixteen sites costs; a row for each site passes through the driver.
+
+    Within a site of one node no link need have a cost: it counts as none.
+    """
+    assert problem.site_costs is not None
+    sites = problem.nodes.select("site").distinct().orderBy(F.xxhash64("site"), "site").toArrow().column("site")
+    chosen = [site.as_py() for site in sites[:LANDMARKS]]
+    rows = problem.site_costs.where(F.col("site_b").isin(chosen)).toArrow()
     a, b, cost = (rows.column(name).to_numpy() for name in ("site_a", "site_b", "cost"))
-    places = np.zeros((int(a.max()) + 1, len(chosen)))
+    places = np.zeros((len(sites), len(chosen)))
     places[a, np.searchsorted(np.sort(chosen), b)] = cost
     return places
 
@@ -32,7 +36,7 @@ def landmark_points(problem: IndexedProblem) -> DataFrame:
     Two shuffles of the listed links, by node; none of sites, whose points pass through the driver.
     """
     if problem.site_costs is not None:
-        places = landmark_sites(problem.site_costs)
+        places = landmark_sites(problem)
         flat = pa.FixedSizeListArray.from_arrays(pa.array(places.ravel()), places.shape[1])
         told = {"site": pa.array(np.arange(len(places)), pa.int32()), "point": flat.cast(pa.list_(pa.float64()))}
         by_site = problem.nodes.sparkSession.createDataFrame(pa.table(told))

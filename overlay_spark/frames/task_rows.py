@@ -66,10 +66,11 @@ class _Nodes(NamedTuple):
 
 def whole_task(rows: pa.Table, n_nodes: int, n_topics: int, unit: float) -> Task:
     """The whole problem from rows in any order; every node has one."""
-    nodes, (links_a, links_b, picks), costs = _nodes_of(rows), _pairs(rows, LINK), _pairs(rows, LINK_COST)
+    nodes, (src, dst, picks), costs = _nodes_of(rows), _pairs(rows, LINK), _pairs(rows, LINK_COST)
     assert len(nodes.node) == n_nodes
     instance = Instance(n_topics, nodes.offsets, nodes.topics, _costs(rows, nodes, costs, unit))
-    return _task(instance, links_a, links_b, picks, nodes.components)
+    order = np.argsort(picks)
+    return Task(instance, instance.links_between(src[order], dst[order]))
 
 
 def group_task(rows: pa.Table, unit: float) -> Task:
@@ -77,18 +78,11 @@ def group_task(rows: pa.Table, unit: float) -> Task:
     nodes = _nodes_of(rows.filter(pc.greater(pc.list_value_length(rows.column("topics")), 0)))
     numbers = nodes.node.astype(np.int32)
     topics, own_topics = np.unique(nodes.topics, return_inverse=True)
-    costs, (src, dst, picks) = _among(_pairs(rows, LINK_COST), numbers), _among(_pairs(rows, LINK), numbers)
+    costs = _among(_pairs(rows, LINK_COST), numbers)
     instance = Instance(len(topics), nodes.offsets, own_topics.astype(np.int32), _costs(rows, nodes, costs, unit))
-    task = _task(instance, src, dst, picks, nodes.components)
     beyond = np.isin(topics, _pairs(rows, TOPIC)[0])[own_topics]
-    return Task(instance, task.links, task.components, beyond, numbers, topics.astype(np.int32))
-
-
-def _task(
-    instance: Instance, src: NDArray[Any], dst: NDArray[Any], picks: NDArray[Any], components: NDArray[Any]
-) -> Task:
-    order = np.argsort(picks)
-    return Task(instance, instance.links_between(src[order], dst[order]), components)
+    nothing = instance.links_between(np.empty(0), np.empty(0))
+    return Task(instance, nothing, nodes.components, beyond, numbers, topics.astype(np.int32))
 
 
 def _nodes_of(rows: pa.Table) -> _Nodes:

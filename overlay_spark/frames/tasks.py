@@ -29,7 +29,7 @@ from overlay_spark.frames.task_rows import (
     group_task,
     whole_task,
 )
-from overlay_spark.frames.workspace import Workspace
+from overlay_spark.frames.workspace import ROWS_A_PART, Workspace
 
 SPREAD, LEAST_TASKS, WANTED_A_TASK = 4, 8, 200_000
 """Groups are spread by hash over so many times as many tasks as there are groups, over this many, or over as many as
@@ -55,9 +55,7 @@ def in_one_task(problem: IndexedProblem, work: Work, workspace: Workspace, links
     return Answers(workspace.settle(rows.mapInArrow(run, ANSWER_DDL)))
 
 
-def in_groups(
-    problem: IndexedProblem, groups: Groups, work: Work, workspace: Workspace, links: DataFrame | None = None
-) -> Answers:
+def in_groups(problem: IndexedProblem, groups: Groups, work: Work, workspace: Workspace) -> Answers:
     """Run ``work`` once for each group of nodes, on what is wanted, linked and priced inside it.
 
     A node may be in several groups. One shuffle, by group; a task holds one group at a time. The answers depend neither
@@ -68,8 +66,9 @@ def in_groups(
     def run(rows: pa.Table) -> pa.Table:
         return _answered(rows, unit, work)
 
-    spread = _rows(problem, links, groups).repartition(groups.n_tasks, "group")
-    return Answers(workspace.settle(spread.groupBy("group").applyInArrow(run, ANSWER_DDL)))
+    spread = _rows(problem, None, groups).repartition(groups.n_tasks, "group")
+    answers = spread.groupBy("group").applyInArrow(run, ANSWER_DDL)
+    return Answers(workspace.settle(answers, groups.n_tasks * ROWS_A_PART))  # as many partitions as tasks
 
 
 def on_driver(problem: IndexedProblem, groups: Groups, work: Work) -> Answers:
@@ -126,7 +125,7 @@ def _rows(problem: IndexedProblem, links: DataFrame | None, groups: Groups | Non
     else:
         rows = [_row(nodes, NODE, a="node", real="height", point="coordinates", **wants)]
     if links is not None:
-        rows.append(_row(of_pairs(links, "src", "dst", ends, "node"), LINK, a="src", b="dst", value="pick"))
+        rows.append(_row(links, LINK, a="src", b="dst", value="pick"))
     if groups is not None and groups.beyond is not None:
         rows.append(_row(groups.beyond, TOPIC, a="topic"))
     return reduce(DataFrame.union, rows)

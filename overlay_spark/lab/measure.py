@@ -125,16 +125,23 @@ def peak_bytes() -> int:
 def peak_below() -> int:
     """The most memory this process and those below it have held, each at its own time; of this one alone where the
     system does not tell."""
-    return peak_bytes() + sum(peak for _, peak in _below())
+    return peak_bytes() + sum(peak for _, _, peak in _below())
 
 
 def peak_of_tasks() -> int:
     """The most memory that any Python of Spark's tasks has held; 0 where the system does not tell, or there is none."""
-    return max((peak for command, peak in _below() if "pyspark" in command and "java" not in command), default=0)
+    return max((peak for _, command, peak in _below() if "pyspark" in command and "java" not in command), default=0)
 
 
-def _below() -> Iterator[tuple[str, int]]:
-    """The command and the peak of each process below this one."""
+def forget_peaks() -> None:
+    """Let the processes below begin anew to note the most they hold, where the system can."""
+    for process, _, _ in _below():
+        with contextlib.suppress(OSError):
+            Path(f"/proc/{process}/clear_refs").write_text("5")
+
+
+def _below() -> Iterator[tuple[int, str, int]]:
+    """The number, the command and the peak of each process below this one."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -145,7 +152,7 @@ def _below() -> Iterator[tuple[str, int]]:
         for child in found:
             with contextlib.suppress(OSError, IndexError):
                 peak = int(Path(f"/proc/{child}/status").read_text().split("VmHWM:")[1].split()[0]) << 10
-                yield Path(f"/proc/{child}/cmdline").read_text().replace("\0", " "), peak
+                yield child, Path(f"/proc/{child}/cmdline").read_text().replace("\0", " "), peak
 
 
 def main(path: str, algorithm: str, sections: str, runs: str, out: str) -> None:

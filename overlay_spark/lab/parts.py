@@ -18,7 +18,7 @@ from overlay_spark.instance import Instance
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab.benchmark import Case
 from overlay_spark.lab.figures import Figure
-from overlay_spark.lab.measure import peak_of_tasks
+from overlay_spark.lab.measure import forget_peaks, peak_of_tasks
 from overlay_spark.lab.shapes import problem_of
 from overlay_spark.options import Options
 from overlay_spark.problems import OverlayProblem, SiteCosts
@@ -46,7 +46,7 @@ class InParts:
     links: int
     kernel_links: int
     task_bytes: int
-    """The most that any Python of the tasks held so far."""
+    """The most that any Python of the tasks held while parts were solved and joined."""
 
     @property
     def ratio(self) -> float:
@@ -96,13 +96,16 @@ def instance_of(case: Case, points: MeasuredPoints | None, seed: int) -> Instanc
 
 def _measured(case: Case, indexed: IndexedProblem, options: Options, workspace: Workspace, steps: Steps) -> InParts:
     found = {}
-    for name in (WHOLE, PARTED):
+    task_bytes = 0
+    for name in (PARTED, WHOLE):
+        forget_peaks()
         for counts in (False, True):
             steps(f"{case.name}: {name}" + ("" if counts else ", first"))
             started = time.perf_counter()
             solved = named(name).solve(indexed, options, workspace)
             links = workspace.settle(solved.links)
             found[name] = solved, links, time.perf_counter() - started
+        task_bytes = task_bytes or peak_of_tasks()  # of the parts, which come first
     steps.done()
     totals = {}
     for name, (_, links, _) in found.items():
@@ -120,7 +123,7 @@ def _measured(case: Case, indexed: IndexedProblem, options: Options, workspace: 
         kernel_cost=totals[WHOLE]["cost"],
         links=totals[PARTED]["links"],
         kernel_links=totals[WHOLE]["links"],
-        task_bytes=peak_of_tasks(),
+        task_bytes=task_bytes,
     )
 
 

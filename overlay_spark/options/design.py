@@ -11,9 +11,10 @@ from overlay_spark.options.checks import require, require_memory
 class DesignOptions:
     """Which overlay to compute: ``algorithm`` and ``engine`` by name, ``seed`` for algorithms and steps that draw.
 
-    ``then`` names the steps that follow. ``bound`` names a lower bound on the cost of every overlay, to be computed
-    where the algorithm does not prove one itself. A problem whose solving task would need more than ``task_memory`` is
-    refused beforehand. With more than ``exact_candidates`` links to look at, engine ``auto`` solves it in parts.
+    ``then`` names the steps that follow (engine divide takes them inside each part). ``bound`` names a lower bound on
+    the cost of every overlay, to be computed where the algorithm does not prove one itself. A problem whose solving
+    task would need more than ``task_memory`` is refused beforehand. With more than ``exact_candidates`` links to look
+    at, engine ``auto`` solves it in parts.
     """
 
     algorithm: str = "greedy"

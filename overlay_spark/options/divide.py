@@ -20,8 +20,9 @@ class DivideOptions:
     ``part_nodes`` nodes: larger ones are split, and those of fewer than ``least_nodes`` merged with near ones.
 
     Every topic of a part has ``copies`` representatives, chosen by ``cover``: nodes with most topics still in need,
-    with most per unit of ``weighted_degree``, or ``all`` nodes. At most ``join_nodes`` representatives of at most
-    ``join_parts`` parts are joined at once: near parts in tasks, level by level, until the driver can join the rest.
+    with most per unit of ``weighted_degree`` (of the links that were just made), or ``all`` nodes. At most
+    ``join_nodes`` representatives of at most ``join_parts`` parts are joined at once: near parts in tasks, level by
+    level, until the driver can join the rest. Only two parts that have more between them are joined all the same.
     """
 
     by: str = "auto"

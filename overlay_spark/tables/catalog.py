@@ -212,7 +212,7 @@ OVERLAY_NODES = Table(
         _count("degree", "links it has"),
         Column("weighted_degree", "double", "total cost of these links"),
         _count("part_id", "the part it was solved in; null where all was solved at once", nullable=True),
-        Column("representative", "boolean", "whether its part was joined to others through it"),
+        Column("representative", "boolean", "whether it stands for its part where parts are joined"),
     ),
     key=("node_id",),
 )

@@ -63,6 +63,6 @@ def test_centres__find_clumps_that_are_apart():
     rng = np.random.default_rng(1)
     clumps = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0], [100.0, 100.0]])
     points = clumps[rng.integers(0, 4, 400)] + rng.random((400, 2))
-    centres = centres_of(points, 4)
+    centres = centres_of(points, 7)
     assert sorted(nearest(clumps + 0.5, centres).tolist()) == list(range(len(centres))) == [0, 1, 2, 3]
     assert centres_of(np.empty((0, 2)), 3).shape == (0, 2)

@@ -63,7 +63,7 @@ def test_print_parts__sets_time_and_cost_beside_the_kernels(capsys):
         "solved in parts 1.0 s 0.25 x the kernel's 4.0 s",
         "links 70 60 by the kernel",
         "cost of the links +10.0% beside the kernel's",
-        "peak memory 0.50 GiB of any task so far",
+        "peak memory 0.50 GiB of any task in parts",
     ]
 
 

@@ -109,7 +109,9 @@ def test_what_follows__must_fit_the_engine_that_looks_at_all_of_it(these, monkey
     choice = module.choose(None, Options().designing(then="reverse_delete", engine="large"))
     with pytest.raises(GuardError) as refusal:
         choice.require()
-    assert str(refusal.value) == "What follows (reverse_delete) takes all of it at once. whole refuses 60"
+    assert str(refusal.value) == (
+        "What follows (reverse_delete) takes all of it at once; leave it out, or make room. whole refuses 60"
+    )
     assert module.choose(None, Options().designing(then="reverse_delete")).refusal == "whole refuses 60"
     large.takes_steps = True
     assert module.choose(None, Options().designing(then="reverse_delete", engine="large")).require() is large
@@ -131,3 +133,14 @@ def test_auto__solves_in_parts_what_has_too_many_candidates(these):
     parted.most = 10
     with pytest.raises(GuardError, match=r"takes hours: .* design\.exact_candidates is 59.* 'divide', or, .*'exact'"):
         module.choose(None, many).require()
+
+
+def test_refusal_of_the_engine_asked_for__names_the_way_on_where_there_is_one(these):
+    exact, parted = Engine("exact", 10), Engine(module.PARTED, 1000)
+    these(exact, parted)
+    asked = Options().designing(engine="exact")
+    way = "exact refuses 60 design.engine = 'divide' solves it in parts, at some more cost of the links."
+    assert module.choose(None, asked).refusal == module.estimate(None, asked).choice == way
+    parted.most = 10
+    assert module.choose(None, asked).refusal == "exact refuses 60"
+    assert module.choose(None, Options()).refusal == "exact refuses 60"

@@ -86,8 +86,7 @@ def test_refusal__is_of_what_needs_a_byte_more_than_a_task_has_and_says_what_wou
         "This problem is too large for one task: 1,500 nodes, 70 topics, 30,000 subscriptions, at most 1,124,250 "
         f"candidate links; solving it needs about {needs / 2**30:.1f} GiB, and design.task_memory allows 700m. It would "
         f"fit with design.task_memory = {enough}, if your workers have that much to spare, or design at most about "
-        f"{fewer:,} such nodes at a time{', or list fewer links' if listed else ''}. design.engine = 'divide' solves it "
-        "in parts, at some more cost of the links."
+        f"{fewer:,} such nodes at a time{', or list fewer links' if listed else ''}."
     )
     monkeypatch.undo()
     assert ENGINE.refusal(size(listed), Options(design=DesignOptions(task_memory=enough))) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from overlay_spark.frames.answers import ANSWER, ANSWER_DDL, ITEMS_A_ROW, Answer, Standing, TaskFacts, answer_rows
 from overlay_spark.frames.task_rows import Task
@@ -33,7 +34,8 @@ def test_answer__without_links_still_tells_its_facts():
     assert rows.to_pylist() == [{"group": 0, "facts": facts._asdict(), "links": [], "standing": []}]
 
 
-def test_answer__has_one_schema_in_arrow_and_in_spark():
+@pytest.mark.spark
+def test_answer__has_one_schema_in_arrow_and_in_spark(spark):
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 

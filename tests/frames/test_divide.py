@@ -9,11 +9,13 @@ import pytest
 from pyspark.sql import functions as F
 
 from overlay_spark.costs import listed_costs, point_costs, site_costs
-from overlay_spark.errors import InputError
-from overlay_spark.frames.divide import COORDINATES, LANDMARKS, RANDOM, SITE, divide
+from overlay_spark.errors import InputError, OptionError
+from overlay_spark.frames.divide import COORDINATES, LANDMARKS, RANDOM, SAMPLE, SITE, divide, n_cells
 from overlay_spark.instance import Instance
 from overlay_spark.lab.shapes import problem_of
 from overlay_spark.options import DivideOptions
+from overlay_spark.problems import OverlayProblem, SiteCosts
+from overlay_spark.tables import catalog
 from tests.problems import indexed, problem
 
 pytestmark = pytest.mark.spark
@@ -98,12 +100,12 @@ def test_criterion__is_what_there_is_and_refuses_what_there_is_not(spark, worksp
     listed = indexed(problem_of(spark, clumped("listed")[1]), workspace)
     assert divide(points, DivideOptions(), 0, workspace).by == COORDINATES
     assert divide(listed, DivideOptions(), 0, workspace).by == LANDMARKS
-    for given, by, says in (
-        (points, LANDMARKS, "there is no table of costs"),
-        (listed, COORDINATES, "the costs are not given by coordinates"),
-        (listed, SITE, "90 of the nodes have no site"),
+    for given, by, error, says in (
+        (points, LANDMARKS, OptionError, "there is no table of costs"),
+        (listed, COORDINATES, OptionError, "the costs are not given by coordinates"),
+        (listed, SITE, InputError, "90 of the nodes have no site"),
     ):
-        with pytest.raises(InputError, match=says):
+        with pytest.raises(error, match=says):
             divide(given, DivideOptions(by=by), 0, workspace)
 
 
@@ -121,5 +123,41 @@ def test_site_labels__serve_where_costs_are_listed_or_by_coordinates(spark, work
 
 
 def test_one_node__is_one_part(spark, workspace):
-    given = indexed(problem(spark, [("a", "x")], [("a", "far", 1.0)], ["a"]), workspace)
-    assert divide(given, DivideOptions(), 0, workspace).sizes.tolist() == [1]
+    listed = problem(spark, [("a", "x")], [("a", "far", 1.0)], ["a"])
+    sites = OverlayProblem(
+        catalog.SUBSCRIPTIONS.rows(spark, [("a", "x")]),
+        SiteCosts(catalog.SITE_COSTS.rows(spark, [("s", "t", 1.0)])),
+        catalog.NODES.rows(spark, [("a", "s")]),
+    )
+    for given in (listed, sites):
+        assert divide(indexed(given, workspace), DivideOptions(), 0, workspace).sizes.tolist() == [1]
+
+
+@pytest.mark.parametrize("odd", [None, [1.0, 2.0, 3.0, 4.0]])
+def test_sites__whose_nodes_have_not_as_many_coordinates_each_are_cut_without_them(spark, workspace, odd):
+    """The first node of the site has two coordinates: who looks at it alone goes wrong."""
+    given = problem_of(spark, clumped("listed")[1])
+    place = F.when(F.col("node_id") < "000000045", F.array(F.lit(1.0), F.lit(2.0)))
+    place = place if odd is None else place.otherwise(F.array(*map(F.lit, odd)))
+    nodes = given.nodes.drop("site", "coordinates").withColumns({"site": F.lit("one"), "coordinates": place})
+    index = indexed(replace(given, nodes=nodes), workspace)
+    parts = divide(index, DivideOptions(by=SITE, part_nodes=20, least_nodes=1), 0, workspace)
+    labels = labels_of(parts)
+    assert parts.sizes.max() <= 20
+    assert all(np.ptp(np.flatnonzero(labels == part)) < 20 for part in range(len(parts)))  # by the order of nodes
+
+
+def test_centres_of_a_sample__are_the_same_however_rows_are_split(spark, workspace):
+    rng = np.random.default_rng(8)
+    n = 3000
+    costs = point_costs(rng.random((n, 2)), np.zeros(n), 1e-3)
+    given = problem_of(spark, Instance.from_pairs(n, 1, np.arange(n), np.zeros(n, int), costs))
+    options, found = DivideOptions(part_nodes=600, least_nodes=10), []
+    for n_partitions in (1, 5):
+        split = replace(given, nodes=given.nodes.repartition(n_partitions, F.rand(n_partitions)))
+        parts = divide(indexed(split, workspace), options, 3, workspace)
+        assert n > SAMPLE * n_cells(n, options) * 2  # every second node at most
+        found.append((parts.sizes.tolist(), parts.places.tolist()))
+    assert found[0] == found[1]
+    assert 5 <= len(found[0][0]) <= 20
+    assert max(found[0][0]) <= 600

@@ -121,8 +121,7 @@ def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
     assert str(refusal.value) == (
         "This problem is too large for one task: 5 nodes, 3 topics, 6 subscriptions, 3 candidate links; "
         "solving it needs about 0.4 GiB, and design.task_memory allows 100m. It would fit with design.task_memory = "
-        "417m, if your workers have that much to spare. design.engine = 'divide' solves it in parts, at some more cost "
-        "of the links."
+        "417m, if your workers have that much to spare."
     )
     (tmp_path / "subscriptions.csv").write_text("node_id,topic_id\na,x\nb,x\n")
     (tmp_path / "link_costs.csv").write_text("src,dst,cost\na,b,1\n")

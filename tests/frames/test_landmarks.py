@@ -21,7 +21,7 @@ def test_landmark_sites__give_each_site_its_costs_to_the_same_sites(spark, works
     sites = np.arange(40)
     wants = np.arange(40), np.zeros(40, int)
     given = indexed(problem_of(spark, Instance.from_pairs(40, 1, *wants, site_costs(sites, table))), workspace)
-    places = landmark_sites(given.site_costs)
+    places = landmark_sites(given)
     assert places.shape == (40, LANDMARKS)
     columns = {tuple(column) for column in table.T.tolist()}
     assert len({tuple(column) for column in places.T.tolist()}) == LANDMARKS

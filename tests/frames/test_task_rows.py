@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from overlay_spark.costs import costs_among, listed_costs, point_costs, site_costs
-from overlay_spark.frames.task_rows import LINK, NODE, TOPIC, group_task, whole_task
+from overlay_spark.frames.task_rows import NODE, TOPIC, group_task, whole_task
 from overlay_spark.instance import Instance
 from overlay_spark.lab.as_task import COLUMNS, rows_of
 
@@ -63,19 +63,15 @@ def row(kind, a, b=-1, value=-1, topics=(), components=()):
     return {**given, "topics": list(topics), "components": list(components)}
 
 
-def test_group_task__has_links_in_their_order_components_and_topics_beyond():
+def test_group_task__has_components_and_topics_beyond():
     rows = [
         row(NODE, 7, topics=[3, 9], components=[2, 7]),
         row(NODE, 5, topics=[3], components=[2]),
         row(NODE, 8, topics=[]),
         row(NODE, 2, topics=[9], components=[2]),
-        row(LINK, 5, 7, value=4),
-        row(LINK, 2, 7, value=1),
-        row(LINK, 5, 8, value=0),
         row(TOPIC, 9),
     ]
     task = group_task(shuffled(pa.Table.from_pylist(rows, COLUMNS)), 1.0)
     assert (task.nodes.tolist(), task.topics.tolist()) == ([2, 5, 7], [3, 9])
-    assert task.links.pairs() == [(0, 2), (1, 2)]
     assert task.components.tolist() == [2, 2, 2, 7]
     assert task.beyond.tolist() == [True, False, False, True]

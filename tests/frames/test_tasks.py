@@ -103,18 +103,11 @@ def answer_what_is_there(task: Task) -> Answer:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("grouped", [False, True])
-def test_links_that_are_there__come_in_their_order_and_keep_their_stage(spark, workspace, grouped):
+def test_links_that_are_there__come_in_their_order_and_keep_their_stage(spark, workspace):
     instance, given = arrays("points")[-1], indexed(frames(spark, "points"), workspace)
     there = spark.createDataFrame([(8, 20, 5), (4, 12, 9), (2, 6, 7)], "src int, dst int, pick bigint")
-    if grouped:
-        groups = spark.createDataFrame([(2, v) for v in range(N) if v != 20], "group int, node int")
-        found = in_groups(given, Groups(groups, 1, 100), answer_what_is_there, workspace, there).links
-        third = np.unique(instance.nodes)[2]  # a group leaves out nodes that want nothing
-        expected = [(2, 6), (4, 12), (0, third)]  # and the link to node 20
-    else:
-        found = in_one_task(given, answer_what_is_there, workspace, there).links
-        expected = [(8, 20), (2, 6), (4, 12), (0, 2)]
+    found = in_one_task(given, answer_what_is_there, workspace, there).links
+    expected = [(8, 20), (2, 6), (4, 12), (0, 2)]
     rows = found.orderBy("pick").collect()
     assert [(r["src"], r["dst"]) for r in rows] == expected
     assert [r["stage"] for r in rows] == [None] * (len(expected) - 1) + ["new"]

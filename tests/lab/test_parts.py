@@ -31,6 +31,7 @@ def test_measure_parts__sets_one_problem_in_parts_beside_the_whole(spark):
     assert found.parts == 3
     assert found.levels == ("inner", "level-1", "driver")
     assert found.cost > found.kernel_cost
+    assert found.task_bytes > 50 << 20
     assert found.dearer == pytest.approx(found.cost / found.kernel_cost - 1)
     assert found.ratio == found.seconds / found.kernel_seconds > 0
     told = {(series, metric): value for _, _, series, _, _, metric, value, _ in figures_of([found], 3)}
