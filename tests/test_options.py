@@ -77,9 +77,12 @@ def test_overrides__without_section_key_and_value_are_refused(override):
         ("design.seed.x=1", "unknown key design.seed.x. Did you mean 'seed'?"),
         (
             "qqq.seed=1",
-            "unknown section [qqq]. Known: components, costs, design, frames, kernel, metrics, session, workload, workspace.",
+            "unknown section [qqq]. Known: components, costs, design, divide, frames, kernel, metrics, session, workload, workspace.",
         ),
-        ("design.qqq=1", "unknown key design.qqq. Known: algorithm, bound, engine, seed, task_memory, then."),
+        (
+            "design.qqq=1",
+            "unknown key design.qqq. Known: algorithm, bound, engine, exact_candidates, seed, task_memory, then.",
+        ),
     ],
 )
 def test_unknown_names__are_refused_with_the_nearest_or_all_known_ones(override, hint):

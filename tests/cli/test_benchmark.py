@@ -114,6 +114,7 @@ def test_benchmark_design__tells_every_step(spark, tmp_path, capsys):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_benchmark_growth__tells_by_what_power_the_job_grows(spark, monkeypatch, capsys):
     monkeypatch.setattr(profile, "GROWING", ((60, 40), (60, 40), (120, 40)))
@@ -124,6 +125,7 @@ def test_benchmark_growth__tells_by_what_power_the_job_grows(spark, monkeypatch,
     assert re.search(r"grows with the number of nodes to the power of -?\d\.\d\d\.", told)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_benchmark_parts__tells_what_parts_take_and_cost(spark, tmp_path, capsys):
     small = ("--set", "divide.part_nodes=30", "--set", "divide.least_nodes=5")

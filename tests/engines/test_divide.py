@@ -167,6 +167,7 @@ def test_design__runs_any_algorithm_and_step_in_parts(spark, algorithm, steps):
     assert {row[4] for row in nodes} == set(range(1 + max(row[4] for row in nodes)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["points", "few listed"])
 def test_divide__where_nothing_can_be_kept_gives_the_same(spark, workspace, refusing, tmp_path, monkeypatch, model):
     table = problem_of(spark, drawn(np.random.default_rng(3), model))

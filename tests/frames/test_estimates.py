@@ -138,6 +138,7 @@ def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
     assert "candidate links  1  counted" in told
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "name, algorithm, scale",

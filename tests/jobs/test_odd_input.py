@@ -59,7 +59,7 @@ def test_design__of_topics_of_one_node_of_all_nodes_and_of_nodes_without_topics(
         ("all 2", 4, 1, 3),
         ("alone", 1, 1, 0),
     ]
-    assert sorted_rows(overlay.nodes)[-1] == ("e", 0, 0, 0.0)
+    assert sorted_rows(overlay.nodes)[-1] == ("e", 0, 0, 0.0, None, False)
     assert verify(problem, overlay.links).ok
 
 
