@@ -19,8 +19,9 @@ from overlay_spark.errors import GuardError
 from overlay_spark.frames.answers import Answer, Answers, Standing, TaskFacts
 from overlay_spark.frames.combine import Represented
 from overlay_spark.frames.divide import Parts, divide
-from overlay_spark.frames.estimates import Size, bytes_of_task, exact_size, known_size, size_in_parts
+from overlay_spark.frames.estimates import Size, exact_size, known_size
 from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.part_sizes import bytes_of_task, size_in_parts
 from overlay_spark.frames.task_rows import Task
 from overlay_spark.frames.tasks import Groups, in_groups, on_driver
 from overlay_spark.frames.widening import Apart, apart_after
