@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -222,3 +222,38 @@ def distances(n: int, edges: Iterable[tuple[int, int, int]]) -> list[list[float]
 def diameter(n: int, edges: Iterable[tuple[int, int, int]]) -> float:
     """The greatest distance between two of 0..n-1."""
     return max((far for row in distances(n, edges) for far in row), default=0)
+
+
+def low_degree(instance: Instance, k: float, weighted: bool = False, start: Sequence[Pair] = ()) -> list[Pick]:
+    """Look at every link at every step: the best of those that raise the greatest degree least, or the best of all."""
+    overlay, costs = Overlay(instance, start), allowed(instance)
+    degree = [sum(v in pair for pair in start) for v in range(instance.n_nodes)]
+    picks: list[Pick] = []
+    while True:
+        joins = {pair: len(overlay.joined(*pair)) for pair in costs}
+        gains = {pair: joins[pair] / (costs[pair] if weighted else 1) for pair in costs if joins[pair]}
+        if not gains:
+            return picks
+        raised = {pair: max(max(degree), degree[pair[0]] + 1, degree[pair[1]] + 1) for pair in gains}
+        least = [pair for pair in gains if raised[pair] == min(raised.values())]
+        first, any_other = (min(some, key=lambda pair: (-gains[pair], pair)) for some in (least, gains))
+        u, v = first if gains[first] * k >= gains[any_other] else any_other
+        picks.append((u, v, len(overlay.add(u, v))))
+        degree[u] += 1
+        degree[v] += 1
+
+
+def stars(instance: Instance, value: Callable[[int, int], Fraction]) -> tuple[list[int], list[Pair]]:
+    """Centres and their links; ``value`` rates a node by the nodes around it and by those counted for each topic."""
+    wants, of_topic = interests(instance), members(instance)
+    waiting = {t for t, nodes in enumerate(of_topic) if nodes}
+    centres: list[int] = []
+    links: list[Pair] = []
+    while waiting:
+        around = {u: {v for t in wants[u] & waiting for v in of_topic[t]} for u in range(instance.n_nodes)}
+        sums = {u: sum(len(of_topic[t]) for t in wants[u] & waiting) for u in around}
+        u = min((u for u in around if around[u]), key=lambda u: (-value(len(around[u]), sums[u]), u))
+        centres.append(u)
+        links += [(min(u, v), max(u, v)) for v in sorted(around[u] - {u})]
+        waiting -= wants[u]
+    return centres, links

@@ -77,7 +77,7 @@ def test_overrides__without_section_key_and_value_are_refused(override):
         ("design.seed.x=1", "unknown key design.seed.x. Did you mean 'seed'?"),
         (
             "qqq.seed=1",
-            "unknown section [qqq]. Known: components, costs, design, divide, frames, kernel, metrics, session, workload, workspace.",
+            "unknown section [qqq]. Known: components, costs, degrees, design, divide, frames, kernel, metrics, session, workload, workspace.",
         ),
         (
             "design.qqq=1",

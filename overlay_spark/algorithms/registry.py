@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from overlay_spark.algorithms.greedy import fewest_links, greedy
+from overlay_spark.algorithms.low_degree import low_degree, min_max_degree
 from overlay_spark.algorithms.primal_dual import primal_dual
 from overlay_spark.algorithms.reverse_delete import primal_dual_reverse_delete, reverse_delete
+from overlay_spark.algorithms.stars import dense_stars, weighted_stars, wide_stars
 from overlay_spark.algorithms.trees import trees
 from overlay_spark.errors import OptionError
 from overlay_spark.instance import Instance, Links
@@ -37,6 +39,8 @@ class Algorithm:
     """Whether it picks by least cost per topic joined: then rounds can pick many of its links at once."""
     by_cost_alone: bool = False
     """Whether a candidate's rank is its cost, whatever it joins."""
+    bytes_a_pair: int = 0
+    """What it holds of each two nodes, whether they share a topic or not."""
 
     def __call__(self, instance: Instance, options: Options, start: Links | None = None) -> Links:
         return self.function(instance, getattr(options, self.section), start)
@@ -115,6 +119,42 @@ ALGORITHMS = (
         function=primal_dual_reverse_delete,
         section="kernel",
         proves="primal_dual",
+    ),
+    Algorithm(
+        name="low_degree",
+        paper_name="Low-ODA",
+        minimises="greatest and average degree, weighed by degrees.k",
+        guarantee="greatest degree O((n / k) log s) x the least, links O(k log s) x the fewest, of s subscriptions",
+        function=low_degree,
+        section="degrees",
+        unit_costs=True,
+        bytes_a_pair=12,
+    ),
+    Algorithm(
+        name="min_max_degree",
+        paper_name="MinMax-ODA",
+        minimises="greatest degree",
+        guarantee="O(log(n t)) x the least greatest degree, for n nodes and t topics",
+        function=min_max_degree,
+        section="degrees",
+        unit_costs=True,
+        bytes_a_pair=12,
+    ),
+    *(
+        Algorithm(
+            name=name,
+            paper_name=paper_name,
+            minimises="number of links where no topic's diameter is above 2",
+            guarantee="every topic's diameter is at most 2, where any two nodes may link",
+            function=function,
+            section="kernel",
+            unit_costs=True,
+        )
+        for name, paper_name, function in (
+            ("wide_stars", "CD-ODA", wide_stars),
+            ("weighted_stars", "CD-ODA-I", weighted_stars),
+            ("dense_stars", "CD-ODA-II", dense_stars),
+        )
     ),
 )
 

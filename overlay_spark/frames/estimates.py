@@ -64,6 +64,8 @@ class Size:
     tied: int = 0
     """At most about this many candidates may rank alike: no band can part them."""
     band: int = 0
+    bytes_a_pair: int = 0
+    """What the algorithm holds of each two nodes."""
 
     @property
     def tasks(self) -> int:
@@ -84,6 +86,7 @@ class Size:
             + A_ROW * (self.subscriptions + self.nodes)
             + A_LISTED_LINK * (self.listed or 0)
             + A_SITE_PAIR * self.site_pairs
+            + self.bytes_a_pair * self.nodes**2
             + A_SUBSCRIPTION * self.subscriptions
             + A_HELD_CANDIDATE * min(self.candidates, chosen)
             + A_TIED_CANDIDATE * max(0, self.tied - chosen)
@@ -138,6 +141,7 @@ def known_size(problem: IndexedProblem, options: Options) -> Size:
         site_pairs=problem.n_site_pairs,
         tied=min(bounds) if _may_tie(problem, options) else 0,
         band=options.kernel.band,
+        bytes_a_pair=find(options.design.algorithm).bytes_a_pair,
     )
 
 

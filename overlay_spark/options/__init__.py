@@ -13,6 +13,7 @@ from overlay_spark.errors import OptionError
 from overlay_spark.options.checks import nearest
 from overlay_spark.options.components import ComponentOptions
 from overlay_spark.options.costs import CostOptions
+from overlay_spark.options.degrees import DegreeOptions
 from overlay_spark.options.design import DesignOptions
 from overlay_spark.options.divide import DivideOptions
 from overlay_spark.options.frames import FramesOptions
@@ -26,6 +27,7 @@ from overlay_spark.options.workspace import WorkspaceOptions
 __all__ = [
     "ComponentOptions",
     "CostOptions",
+    "DegreeOptions",
     "DesignOptions",
     "DivideOptions",
     "FramesOptions",
@@ -45,6 +47,7 @@ class Options:
     design: DesignOptions = field(default_factory=DesignOptions)
     costs: CostOptions = field(default_factory=CostOptions)
     kernel: KernelOptions = field(default_factory=KernelOptions)
+    degrees: DegreeOptions = field(default_factory=DegreeOptions)
     frames: FramesOptions = field(default_factory=FramesOptions)
     divide: DivideOptions = field(default_factory=DivideOptions)
     components: ComponentOptions = field(default_factory=ComponentOptions)

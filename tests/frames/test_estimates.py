@@ -167,6 +167,11 @@ def test_time_class__grows_with_the_pairs_to_go_over(nodes, topics, expected):
     assert module.Size(**given, pairs=pairs, listed=1000).time_class == "seconds"
 
 
+def test_task_bytes__count_what_is_held_of_each_two_nodes():
+    known = module.Size(nodes=10_000, topics=1, subscriptions=1, candidates=1, is_exact=True)
+    assert replace(known, bytes_a_pair=12).task_bytes == known.task_bytes + 12 * 10**8
+
+
 def test_task_bytes__count_every_candidate_where_all_tie():
     """With one topic and one cost every candidate is in the first bin."""
     nodes = 3000

@@ -1,0 +1,36 @@
+"""Selection with an eye on degrees: listed links and costs for each link count."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from overlay_spark.kernels.degrees import select_links
+from tests import checks
+
+NONE = np.empty(0, np.int32)
+
+
+def picks(instance, weighted, k):
+    found = select_links(instance.growing(), instance.costs, weighted, k, NONE, NONE)
+    return [tuple(row) for row in found.tolist()]
+
+
+def test_cost__decides_between_links_that_join_as_much_where_it_counts():
+    costs = checks.matrix([(0, 1, 5), (0, 2, 1), (1, 2, 1)])
+    instance = checks.instance_of([[0], [0], [0]], 1, costs)
+    assert picks(instance, False, np.inf) == [(0, 1, 1), (0, 2, 1)]
+    assert picks(instance, True, np.inf) == [(0, 2, 1), (1, 2, 1)]
+
+
+def test_link__that_raises_the_greatest_degree_waits_unless_it_is_much_better():
+    instance = checks.instance_of([[0, 1, 2, 3], [0, 1], [2, 3, 4], [4]], 5)
+    assert picks(instance, False, np.inf) == [(0, 1, 2), (2, 3, 1), (0, 2, 2)]
+    assert picks(instance, False, 1.0) == [(0, 1, 2), (0, 2, 2), (2, 3, 1)]
+
+
+def test_links_that_are_there__count_in_degrees():
+    instance = checks.instance_of([[0], [0], [0, 1], [1]], 2)
+    there = np.array([2], np.int32), np.array([3], np.int32)
+    links = checks.overlay_of([(2, 3)])
+    found = select_links(instance.growing(links), instance.costs, False, np.inf, *there)
+    assert [tuple(row) for row in found.tolist()] == [(0, 1, 1), (0, 2, 1)]
