@@ -27,6 +27,9 @@ from overlay_spark.lab.plan import GROWS, plan_workload
 from overlay_spark.tables.references import Destination
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from overlay_spark.lab.figures import Figure
     from overlay_spark.lab.parts import InParts
     from overlay_spark.lab.profile import Profile
     from overlay_spark.lab.rounds import InRounds
@@ -89,12 +92,17 @@ def _kernel(name: str, benchmark: Benchmark, options: Options, large: bool, outp
     print_comparisons(found)
     if output is not None:
         with spark_session(options, steps) as spark:
-            from overlay_spark.jobs.runs import Run
-            from overlay_spark.lab.figures import record_figures
-
-            figures = figures_of(name, found, options.workload.seed)
-            record_figures(spark, figures, output, Run(job="benchmark", options=options, seed=options.workload.seed))
+            _add_figures(spark, figures_of(name, found, options.workload.seed), output, options)
     return DONE
+
+
+def _add_figures(spark: SparkSession, figures: list[Figure], output: Destination | None, options: Options) -> None:
+    """Add figures to the table experiments, where an output is given."""
+    from overlay_spark.jobs.runs import Run
+    from overlay_spark.lab.figures import record_figures
+
+    if output is not None:
+        record_figures(spark, figures, output, Run(job="benchmark", options=options, seed=options.workload.seed))
 
 
 def _design(
@@ -115,17 +123,13 @@ def _design(
 def _parts(options: Options, cases: Sequence[Case] | None, large: bool, output: Destination | None) -> int:
     points = plan_workload(options).points
     with Steps() as steps, spark_session(options, steps) as spark:
-        from overlay_spark.jobs.runs import Run
-        from overlay_spark.lab.figures import record_figures
         from overlay_spark.lab.parts import CASES, LARGE, figures_of, measure_parts
 
         found = []
         for one in measure_parts(spark, cases or (LARGE if large else CASES), points, options, steps):
             found.append(one)
             print_parts(one)
-        if output is not None:
-            figures = figures_of(found, options.workload.seed)
-            record_figures(spark, figures, output, Run(job="benchmark", options=options, seed=options.workload.seed))
+        _add_figures(spark, figures_of(found, options.workload.seed), output, options)
     return DONE
 
 
@@ -148,8 +152,6 @@ def _rounds(options: Options, cases: Sequence[Case] | None, large: bool, output:
         Steps() as steps,
         spark_session(options, steps, event_log(folder)) as spark,
     ):
-        from overlay_spark.jobs.runs import Run
-        from overlay_spark.lab.figures import record_figures
         from overlay_spark.lab.rounds import CASES, LARGE, figures_of, measure_rounds
 
         logged = Path(folder) if any(Path(folder).iterdir()) else None  # a session that was running logs elsewhere
@@ -157,9 +159,7 @@ def _rounds(options: Options, cases: Sequence[Case] | None, large: bool, output:
         for one in measure_rounds(spark, cases or (LARGE if large else CASES), points, options, steps, logged):
             found.append(one)
             print_rounds(one)
-        if output is not None:
-            figures = figures_of(found, options.workload.seed)
-            record_figures(spark, figures, output, Run(job="benchmark", options=options, seed=options.workload.seed))
+        _add_figures(spark, figures_of(found, options.workload.seed), output, options)
     return DONE
 
 

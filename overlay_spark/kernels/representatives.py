@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.kernels._jit import kernel
+from overlay_spark.kernels.members import members_by_topic
 
 
 @kernel
@@ -15,19 +16,9 @@ def cover(
     """Nodes until every topic is wanted by ``copies`` of them, or by all who want it: first the node with most topics
     still in need per unit of its weight, of several the least. Work: nodes x chosen nodes, and subscriptions."""
     n_nodes = len(offsets) - 1
-    sizes = np.zeros(n_topics + 1, np.int64)
-    for topic in topics:
-        sizes[topic + 1] += 1
-    need = np.minimum(sizes[1:], copies)
-    for t in range(n_topics):
-        sizes[t + 1] += sizes[t]
-    members, cursor = np.empty(len(topics), np.int32), sizes[:-1].copy()
-    helps = np.zeros(n_nodes, np.int64)
-    for v in range(n_nodes):
-        helps[v] = offsets[v + 1] - offsets[v]
-        for at in range(offsets[v], offsets[v + 1]):
-            members[cursor[topics[at]]] = v
-            cursor[topics[at]] += 1
+    starts, members = members_by_topic(n_topics, offsets, topics)
+    need = np.minimum(np.diff(starts), copies)
+    helps = np.diff(offsets)
     chosen = np.empty(n_nodes, np.int32)
     n = 0
     while True:
@@ -45,6 +36,6 @@ def cover(
             if need[t] > 0:
                 need[t] -= 1
                 if need[t] == 0:
-                    for m in range(sizes[t], sizes[t + 1]):
+                    for m in range(starts[t], starts[t + 1]):
                         if helps[members[m]] > 0:
                             helps[members[m]] -= 1

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.kernels._jit import kernel, leaf
+from overlay_spark.kernels.members import members_by_topic
 
 NEIGHBOURS, WEIGHTED, DENSITY = range(3)
 """What a centre has most of: nodes around it, nodes counted once for each topic, or the latter per node around it."""
@@ -19,16 +20,7 @@ def centres(n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.int32]
     topics of the nodes whose numbers it changes.
     """
     n_nodes = len(offsets) - 1
-    starts = np.zeros(n_topics + 1, np.int64)
-    for topic in topics:
-        starts[topic + 1] += 1
-    for t in range(n_topics):
-        starts[t + 1] += starts[t]
-    members, cursor = np.empty(len(topics), np.int32), starts[:-1].copy()
-    for v in range(n_nodes):
-        for at in range(offsets[v], offsets[v + 1]):
-            members[cursor[topics[at]]] = v
-            cursor[topics[at]] += 1
+    starts, members = members_by_topic(n_topics, offsets, topics)
     served = np.empty(n_topics, np.bool_)
     waiting = 0
     for t in range(n_topics):
