@@ -100,6 +100,7 @@ def test_benchmark__adds_its_figures_to_a_table(spark, tmp_path, monkeypatch, ca
     }
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_benchmark_design__tells_every_step(spark, tmp_path, capsys):
     assert main(["benchmark", "design", *ONE_SIZE, "--output", str(tmp_path)]) == DONE
@@ -139,6 +140,7 @@ def test_benchmark_parts__tells_what_parts_take_and_cost(spark, tmp_path, capsys
     assert figures["divide", "peak_bytes"] > 50 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_benchmark_rounds__prints_every_pass_and_what_all_took(spark, tmp_path, capsys):
     all_at_once = ("--set", "frames.band_share=1.0")

@@ -14,7 +14,7 @@ from overlay_spark.lab.benchmark import Case
 from overlay_spark.lab.measure import MeasureError
 from overlay_spark.options import FramesOptions, Options
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 CASE = Case(16, 110)
 OPTIONS = Options(frames=FramesOptions(band_share=1.0))
