@@ -33,9 +33,17 @@ class InputError(OverlayError):
 
 
 class GuardError(OverlayError):
-    """Raised when a problem is too large for what the options allow; nothing was computed."""
+    """Raised when what was asked is more than the options allow, or another run was quicker; nothing was written."""
 
     exit_code = 1
+
+
+class TooLarge(GuardError):
+    """Raised when a task would need more memory than ``design.task_memory`` allows."""
+
+
+class FeedError(GuardError):
+    """Raised when what is known of changes does not lead from a stored overlay to the tables as they are."""
 
 
 class VerificationError(OverlayError):

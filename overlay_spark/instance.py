@@ -45,6 +45,11 @@ class Links:
     def total_cost(self) -> int:
         return int(self.cost.sum())
 
+    def degrees(self, n_nodes: int) -> NDArray[np.int64]:
+        """How many links each node has."""
+        ends: NDArray[np.int64] = np.bincount(np.concatenate([self.src, self.dst]), minlength=n_nodes)
+        return ends
+
     def pairs(self) -> list[tuple[int, int]]:
         return list(zip(self.src.tolist(), self.dst.tolist(), strict=True))
 
@@ -111,11 +116,22 @@ class Instance:
 
     def among(self, nodes: NDArray[Any]) -> Instance:
         """The problem of these nodes, ascending, numbered anew; topics keep their numbers."""
-        sizes = np.diff(self.offsets)[nodes]
         offsets = np.zeros(len(nodes) + 1, np.int64)
-        np.cumsum(sizes, out=offsets[1:])
-        places = np.repeat(self.offsets[nodes] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        return Instance(self.n_topics, offsets, self.topics[places], costs_among(self.costs, nodes))
+        np.cumsum(np.diff(self.offsets)[nodes], out=offsets[1:])
+        return Instance(self.n_topics, offsets, self.topics[self.rows_of(nodes)], costs_among(self.costs, nodes))
+
+    def rows_of(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
+        """The positions of all subscriptions of these nodes, one node's after the other's."""
+        sizes = np.diff(self.offsets)[nodes]
+        ends = np.cumsum(sizes)
+        rows: NDArray[np.int64] = np.repeat(self.offsets[nodes] - ends + sizes, sizes) + np.arange(sizes.sum())
+        return rows
+
+    def only(self, wanted: NDArray[np.bool_]) -> Instance:
+        """The same nodes where only these topics count."""
+        kept = wanted[self.topics]
+        offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        return Instance(self.n_topics, offsets, self.topics[kept], self.costs)
 
     def topics_of(self, node: int) -> NDArray[np.int32]:
         return self.topics[self.offsets[node] : self.offsets[node + 1]]
@@ -127,6 +143,26 @@ class Instance:
         state = new_growing(self.n_topics, self.offsets, self.topics)
         if start is not None:
             replay(state, start.src, start.dst)
+        return state
+
+    def grown_to(self, components: NDArray[Any]) -> Growing:
+        """An overlay in which two subscriptions to a topic are connected where their components have one name."""
+        order = np.lexsort((components, self.topics))
+        topic, component = self.topics[order], components[order]
+        alike = (topic[1:] == topic[:-1]) & (component[1:] == component[:-1])
+        first = np.arange(len(order))
+        first[1:][alike] = 0
+        named_by = np.empty(len(order), np.int64)
+        named_by[order] = order[np.maximum.accumulate(first)]
+        return self.grown_at(named_by)
+
+    def grown_at(self, named_by: NDArray[np.int64]) -> Growing:
+        """An overlay in which each subscription is connected with the one at this position, of its topic too."""
+        from overlay_spark.kernels.growing import join_positions
+
+        state = self.growing()
+        others = np.flatnonzero(named_by != np.arange(self.n_subscriptions))
+        join_positions(state, named_by[others], others)
         return state
 
     def contributions(self, links: Links, start: Links | None = None) -> NDArray[np.int32]:
@@ -143,33 +179,41 @@ class Instance:
         src, dst = np.asarray(src, np.int32), np.asarray(dst, np.int32)
         return Links(src, dst, costs_of(self.costs, src, dst), replay(self.growing(), src, dst))
 
+    def shared_topics(self, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDArray[np.int32]:
+        """How many topics both ends of each link want."""
+        from overlay_spark.kernels.components import shared_counts
+
+        return shared_counts(self.offsets, self.topics, src, dst)
+
     def component_labels(self, links: Links) -> NDArray[np.int64]:
         """The component of each subscription in its topic's sub-overlay, as the position of its first member."""
-        from overlay_spark.kernels.components import connected_labels, shared_positions
+        from overlay_spark.kernels.components import connected_labels, shared_edges
 
-        left, right = shared_positions(self.offsets, self.topics, links.src, links.dst)
+        _, left, right = shared_edges(self.offsets, self.topics, links.src, links.dst)
         return connected_labels(self.n_subscriptions, left, right)
 
     def broken_topics(self, links: Links) -> NDArray[np.int32]:
         """Topics whose nodes the links leave in more than one component, ascending."""
-        labels = self.component_labels(links)
-        is_first = labels == np.arange(self.n_subscriptions)
-        components = np.bincount(self.topics[is_first], minlength=self.n_topics)
-        return np.flatnonzero(components > 1).astype(np.int32)
+        return np.flatnonzero(self.apart(self.component_labels(links))).astype(np.int32)
+
+    def apart(self, components: NDArray[np.int64], counts: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+        """Which topics are in several components, each of which has the position of one of its members for a name; of
+        components whose name does not count, none."""
+        is_name = components == np.arange(self.n_subscriptions)
+        firsts = self.topics[is_name if counts is None else is_name & counts]
+        several: NDArray[np.bool_] = np.bincount(firsts, minlength=self.n_topics) > 1
+        return several
 
     def topic_shapes(self, links: Links, most_nodes: int = 1 << 30) -> NDArray[np.int64]:
         """(nodes, links, components, diameter, weighted diameter) of each topic; -1 for what is not measured.
 
         Topics with more than ``most_nodes`` nodes get no diameters.
         """
-        from overlay_spark.kernels.components import connected_labels, shared_counts, shared_positions
+        from overlay_spark.kernels.components import connected_labels, places_by_topic, shared_edges
         from overlay_spark.kernels.diameters import topic_shapes
 
-        by_topic = np.argsort(self.topics, kind="stable")
-        place = np.empty(self.n_subscriptions, np.int64)
-        place[by_topic] = np.arange(self.n_subscriptions)
-        left, right = shared_positions(self.offsets, self.topics, links.src, links.dst)
-        counts = shared_counts(self.offsets, self.topics, links.src, links.dst)
+        place = places_by_topic(self.n_topics, self.topics)
+        counts, left, right = shared_edges(self.offsets, self.topics, links.src, links.dst)
         order = np.argsort(self.topics[left], kind="stable")
         edge_starts = np.searchsorted(self.topics[left][order], np.arange(self.n_topics + 1))
         starts = np.concatenate([[0], np.cumsum(self.topic_sizes)])

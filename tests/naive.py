@@ -226,21 +226,56 @@ def diameter(n: int, edges: Iterable[tuple[int, int, int]]) -> float:
 
 def low_degree(instance: Instance, k: float, weighted: bool = False, start: Sequence[Pair] = ()) -> list[Pick]:
     """Look at every link at every step: the best of those that raise the greatest degree least, or the best of all."""
-    overlay, costs = Overlay(instance, start), allowed(instance)
     degree = [sum(v in pair for pair in start) for v in range(instance.n_nodes)]
+    most = max(degree, default=0)
+    return _low_degree(Overlay(instance, start), allowed(instance), degree, most, k, weighted)
+
+
+def _low_degree(
+    overlay: Overlay, costs: dict[Pair, int], degree: list[int], most: int, k: float, weighted: bool
+) -> list[Pick]:
+    """A link raises the greatest degree by one where an end has it; if ``most`` is less, where an end has that."""
     picks: list[Pick] = []
     while True:
         joins = {pair: len(overlay.joined(*pair)) for pair in costs}
         gains = {pair: joins[pair] / (costs[pair] if weighted else 1) for pair in costs if joins[pair]}
         if not gains:
             return picks
-        raised = {pair: max(max(degree), degree[pair[0]] + 1, degree[pair[1]] + 1) for pair in gains}
+        raised = {(u, v): most + (max(degree[u], degree[v]) >= most) for u, v in gains}
         least = [pair for pair in gains if raised[pair] == min(raised.values())]
         first, any_other = (min(some, key=lambda pair: (-gains[pair], pair)) for some in (least, gains))
         u, v = first if gains[first] * k >= gains[any_other] else any_other
         picks.append((u, v, len(overlay.add(u, v))))
         degree[u] += 1
         degree[v] += 1
+        most = raised[u, v]
+
+
+def repair(
+    instance: Instance,
+    links: Sequence[Pair],
+    touched: Iterable[int],
+    among: Iterable[Pair],
+    k: float | None = None,
+    weighted: bool = False,
+    most: int | None = None,
+) -> list[Pick]:
+    """Join the components that the links leave of touched topics, by some of the pairs ``among`` which to choose: as
+    greedy does, or as low_degree with a ``k``. Only touched topics count."""
+    overlay, topics, pairs = Overlay(instance, links), set(touched), set(among)
+    overlay.wants = [wanted & topics for wanted in overlay.wants]
+    costs = {pair: cost for pair, cost in allowed(instance).items() if pair in pairs}
+    if k is None:
+        return _greedy(overlay, costs)
+    degree = [sum(v in pair for pair in links) for v in range(instance.n_nodes)]
+    return _low_degree(overlay, costs, degree, max(degree, default=0) if most is None else most, k, weighted)
+
+
+def held_topics(instance: Instance, links: Sequence[Pair], link: Pair) -> int:
+    """In how many topics more would be apart without a link."""
+    fewer = [other for other in links if other != link]
+    both = zip(topic_components(instance, links), topic_components(instance, fewer), strict=True)
+    return sum(with_it != without for with_it, without in both)
 
 
 def stars(instance: Instance, value: Callable[[int, int], Fraction]) -> tuple[list[int], list[Pair]]:

@@ -14,6 +14,8 @@ CODES = {
     "OptionError": USAGE,
     "InputError": REFUSED,
     "GuardError": REFUSED,
+    "TooLarge": REFUSED,
+    "FeedError": REFUSED,
     "VerificationError": FAILED,
     "SetupError": FAILED,
 }

@@ -119,3 +119,59 @@ def test_among__is_the_problem_of_some_nodes(instance, seed):
     place = {v: i for i, v in enumerate(nodes.tolist())}
     expected = {(place[u], place[v]): c for (u, v), c in naive.allowed(instance).items() if u in place and v in place}
     assert naive.allowed(some) == expected
+
+
+@given(instances(), SEEDS)
+def test_only__is_the_problem_where_some_topics_count(instance, seed):
+    wanted = np.random.default_rng(seed).random(instance.n_topics) < 0.6
+    part, topics = instance.only(wanted), set(np.flatnonzero(wanted).tolist())
+    assert naive.interests(part) == [wants & topics for wants in naive.interests(instance)]
+    assert (part.n_nodes, part.n_topics) == (instance.n_nodes, instance.n_topics)
+    assert (part.offsets.dtype, part.topics.dtype) == (np.int64, np.int32)
+    assert part.costs is instance.costs
+
+
+@given(instances(), SEEDS)
+def test_rows_of__are_the_positions_of_one_nodes_subscriptions_after_the_others(instance, seed):
+    rng = np.random.default_rng(seed)
+    nodes = rng.permutation(instance.n_nodes)[: rng.integers(0, instance.n_nodes + 1)]
+    expected = [at for v in nodes for at in range(instance.offsets[v], instance.offsets[v + 1])]
+    assert instance.rows_of(nodes).tolist() == expected
+
+
+@given(overlays(any_pair=True), SEEDS)
+def test_grown_to__has_the_components_told_by_name(overlay, seed):
+    """Names tell components of a topic apart, and may come again in another."""
+    instance, pairs = overlay
+    by_topic = naive.topic_components(instance, pairs)
+    names = [by_topic[t][v] % 7 for v, t in zip(instance.nodes.tolist(), instance.topics.tolist(), strict=True)]
+    state, twin = instance.grown_to(np.array(names, np.int64)), naive.Overlay(instance)
+    for t, label in enumerate(by_topic):
+        twin.labels[t] = {v: name % 7 for v, name in label.items()}
+    assert state.apart[0] == twin.apart()
+    labels = dict(zip(zip(instance.nodes.tolist(), instance.topics.tolist(), strict=True), state.label, strict=True))
+    for t, label in enumerate(twin.labels):
+        for u in label:
+            assert all((labels[u, t] == labels[v, t]) == (label[u] == label[v]) for v in label)
+
+
+@given(overlays(any_pair=True))
+def test_degrees__count_the_links_of_each_node(overlay):
+    instance, pairs = overlay
+    found = checks.overlay_of(pairs).degrees(instance.n_nodes)
+    assert found.tolist() == [sum(v in pair for pair in pairs) for v in range(instance.n_nodes)]
+
+
+@given(overlays(any_pair=True))
+def test_shared_topics__are_those_both_ends_want(overlay):
+    instance, pairs = overlay
+    links, wants = checks.overlay_of(pairs), naive.interests(instance)
+    assert instance.shared_topics(links.src, links.dst).tolist() == [len(wants[u] & wants[v]) for u, v in pairs]
+
+
+def test_links__one_after_the_other_and_renumbered():
+    first, second = (checks.overlay_of(pairs) for pairs in ([(0, 2)], [(1, 2), (0, 1)]))
+    both = Links.one_after_the_other([first, second])
+    assert both.pairs() == [(0, 2), (1, 2), (0, 1)]
+    assert both.renumbered(np.array([3, 5, 9])).pairs() == [(3, 9), (5, 9), (3, 5)]
+    assert both.renumbered(np.array([3, 5, 9])).src.dtype == np.int32

@@ -5,6 +5,7 @@ import pytest
 
 from overlay_spark.errors import OptionError
 from overlay_spark.options import (
+    ChurnOptions,
     ComponentOptions,
     CostOptions,
     DesignOptions,
@@ -12,6 +13,7 @@ from overlay_spark.options import (
     KernelOptions,
     MetricsOptions,
     Options,
+    RefreshOptions,
     SessionOptions,
     WorkloadOptions,
     WorkspaceOptions,
@@ -77,7 +79,7 @@ def test_overrides__without_section_key_and_value_are_refused(override):
         ("design.seed.x=1", "unknown key design.seed.x. Did you mean 'seed'?"),
         (
             "qqq.seed=1",
-            "unknown section [qqq]. Known: components, costs, degrees, design, divide, frames, kernel, metrics, session, workload, workspace.",
+            "unknown section [qqq]. Known: churn, components, costs, degrees, design, divide, frames, kernel, metrics, refresh, session, workload, workspace.",
         ),
         (
             "design.qqq=1",
@@ -104,6 +106,7 @@ def test_unknown_names__are_refused_with_the_nearest_or_all_known_ones(override,
         ("costs", {"unit": "1"}, "costs.unit must be of type float, got '1'."),
         ("costs", {"unit": False}, "costs.unit must be of type float, got False."),
         ("session", {"brief": 1}, "session.brief must be of type bool, got 1."),
+        ("refresh", {"redesign_on_hole": "yes"}, "refresh.redesign_on_hole must be of type bool, got 'yes'."),
     ],
 )
 def test_values__of_another_type_are_refused(section, values, message):
@@ -162,10 +165,21 @@ def test_load__refuses_a_file_that_cannot_be_read(tmp_path):
         (FramesOptions, {"finish_in_task": -1}),
         (FramesOptions, {"broadcast_subscriptions": -1}),
         (FramesOptions, {"most_candidates": 0}),
+        (ChurnOptions, {"objective": "links"}),
+        (ChurnOptions, {"backups": "all"}),
+        (ChurnOptions, {"pick": "first"}),
+        (ChurnOptions, {"coverage": 0}),
+        (ChurnOptions, {"exchange": -1}),
         (ComponentOptions, {"method": "spark"}),
         (ComponentOptions, {"huge_topic": 0}),
         (ComponentOptions, {"contract_above": 0}),
         (MetricsOptions, {"diameter_max_nodes": -1}),
+        (RefreshOptions, {"most_added": -0.1}),
+        (RefreshOptions, {"most_removed": -1.0}),
+        (RefreshOptions, {"most_recosted": float("nan")}),
+        (RefreshOptions, {"most_nodes_lost": -0.5}),
+        (RefreshOptions, {"most_drift": -0.01}),
+        (RefreshOptions, {"backups_up_to": -1}),
         (SessionOptions, {"cores": "0"}),
         (SessionOptions, {"cores": "-2"}),
         (SessionOptions, {"cores": "many"}),
@@ -183,6 +197,8 @@ def test_option_values__out_of_range_are_refused_by_name_with_what_was_found(cls
 def test_option_values__at_the_borders_are_taken():
     assert DesignOptions(seed=2**63 - 1).seed == 2**63 - 1
     assert FramesOptions(finish_in_task=0, broadcast_subscriptions=0, band_share=1.0).finish_in_task == 0
+    assert (ChurnOptions(coverage=1).coverage, ChurnOptions(exchange=0).exchange) == (1, 0)
+    assert RefreshOptions(most_added=0.0, most_nodes_lost=5.0, backups_up_to=0).most_added == 0.0
     assert KernelOptions(band=0).band == MetricsOptions(diameter_max_nodes=0).diameter_max_nodes == 0
     assert [SessionOptions(cores=cores).cores for cores in ("*", "1", "16")] == ["*", "1", "16"]
 

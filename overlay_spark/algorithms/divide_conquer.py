@@ -90,15 +90,10 @@ def join_parts(
 ) -> Joined:
     """Greedy where subscriptions to one topic whose components have one name are connected already."""
     from overlay_spark.kernels.greedy import select_links
-    from overlay_spark.kernels.growing import join_positions
     from overlay_spark.kernels.link_costs import costs_of
     from overlay_spark.kernels.ranks import COST_PER_TOPIC
 
-    state = instance.growing()
-    order = np.lexsort((components, instance.topics))
-    topic, component = instance.topics[order], components[order]
-    alike = np.flatnonzero((topic[1:] == topic[:-1]) & (component[1:] == component[:-1]))
-    join_positions(state, order[alike], order[alike + 1])
+    state = instance.grown_to(components)
     costs = instance.with_unit_costs().costs if unit_costs else instance.costs
     links = Links.from_picks(select_links(state, costs, COST_PER_TOPIC, options.band).rows)
     links = replace(links, cost=costs_of(instance.costs, links.src, links.dst)) if unit_costs else links

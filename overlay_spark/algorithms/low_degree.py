@@ -42,8 +42,8 @@ def _selected(instance: Instance, k: float, weighted: bool, start: Links | None)
     from overlay_spark.kernels.degrees import select_links
     from overlay_spark.kernels.link_costs import costs_of
 
-    none = np.empty(0, np.int32)
-    there = (none, none) if start is None else (start.src, start.dst)
-    rows = select_links(instance.growing(start), instance.costs, weighted, float(k), *there)
+    degree = np.zeros(instance.n_nodes, np.int64) if start is None else start.degrees(instance.n_nodes)
+    most = int(degree.max(initial=0))
+    rows = select_links(instance.growing(start), instance.costs, weighted, float(k), degree, most)
     src, dst, joins = (np.ascontiguousarray(column, np.int32) for column in rows.T)
     return Links(src, dst, costs_of(instance.costs, src, dst), joins)

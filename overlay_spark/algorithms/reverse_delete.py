@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from overlay_spark.algorithms.primal_dual import primal_dual
+from overlay_spark.algorithms.sub_overlays import holding
 from overlay_spark.instance import Instance, Links
 from overlay_spark.options import KernelOptions
 
@@ -23,12 +24,13 @@ def reverse_delete(
     Deviates    000 checks the whole overlay for every link; only topics that both ends share can break.
     References  Chen, Tock, Jacobsen, Vitenberg 2015.
     """
-    from overlay_spark.kernels.reverse_delete import needed_links
+    from overlay_spark.kernels.reverse_delete import drop_needless
 
-    src, dst, fixed = links.src, links.dst, 0
-    if start is not None:
-        src, dst, fixed = np.concatenate([start.src, src]), np.concatenate([start.dst, dst]), len(start)
-    kept = links.take(needed_links(instance.offsets, instance.topics, src, dst, fixed)[fixed:])
+    every = links if start is None else Links.one_after_the_other([start, links])
+    fixed = len(every) - len(links)
+    graph = holding(instance, every)
+    drop_needless(graph, np.arange(len(every) - 1, fixed - 1, -1))
+    kept = links.take(graph.alive[fixed:])
     return replace(kept, contribution=instance.contributions(kept, start))
 
 

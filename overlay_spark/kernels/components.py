@@ -19,18 +19,38 @@ def find_root(parent: NDArray[np.int64], x: int) -> int:
 
 
 @kernel
-def connected_labels(n: int, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The least vertex of each vertex's component, in the graph of edges (left[i], right[i]) over 0..n-1."""
-    parent = np.arange(n)
+def joined_labels(parent: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The least vertex of each vertex's component, where ``parent`` names those of before in the same way and the edges
+    (left[i], right[i]) are new. Changes ``parent``."""
     for i in range(len(left)):
         a, b = find_root(parent, left[i]), find_root(parent, right[i])
         if a < b:
             parent[b] = a
         elif b < a:
             parent[a] = b
-    for x in range(n):
+    for x in range(len(parent)):
         parent[x] = parent[parent[x]]  # parents are lesser, hence already final
     return parent
+
+
+@kernel
+def connected_labels(n: int, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The least vertex of each vertex's component, in the graph of edges (left[i], right[i]) over 0..n-1."""
+    return joined_labels(np.arange(n), left, right)
+
+
+@kernel
+def places_by_topic(n_topics: int, topics: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The place of each subscription when they are sorted by topic, those of one topic in their order."""
+    first = np.zeros(n_topics + 1, np.int64)
+    for topic in topics:
+        first[topic + 1] += 1
+    first = np.cumsum(first)
+    places = np.empty(len(topics), np.int64)
+    for at in range(len(topics)):
+        places[at] = first[topics[at]]
+        first[topics[at]] += 1
+    return places
 
 
 @kernel
@@ -62,23 +82,31 @@ def stars(
 
 
 @kernel
-def shared_positions(
+def shared_edges(
     offsets: NDArray[np.int64], topics: NDArray[np.int32], src: NDArray[np.int32], dst: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For every link and every topic both its ends want: the two subscriptions it joins."""
-    total = 0
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """(counts, left, right): how many topics both ends of each link want; and for each of these, link after link, the
+    two subscriptions it joins."""
+    counts, longest, at = np.empty(len(src), np.int32), max(1, _longest_row(offsets)), 0
+    out = np.empty((longest, 2), np.int64)
+    left, right = np.empty(4 * len(src) + longest, np.int64), np.empty(4 * len(src) + longest, np.int64)
     for i in range(len(src)):
-        total += _shared(offsets, topics, src[i], dst[i], np.empty((0, 2), np.int64))
-    left, right = np.empty(total, np.int64), np.empty(total, np.int64)
-    out = np.empty((max(1, _longest_row(offsets)), 2), np.int64)
-    at = 0
-    for i in range(len(src)):
-        count = _shared(offsets, topics, src[i], dst[i], out)
-        for j in range(count):
+        if at + longest > len(left):
+            left, right = _longer(left, at), _longer(right, at)
+        counts[i] = _shared(offsets, topics, src[i], dst[i], out)
+        for j in range(counts[i]):
             left[at + j] = out[j, 0]
             right[at + j] = out[j, 1]
-        at += count
-    return left, right
+        at += counts[i]
+    return counts, left[:at].copy(), right[:at].copy()
+
+
+@kernel
+def _longer(numbers: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """The first ``n`` numbers, with as much room again as there was."""
+    more = np.empty(2 * len(numbers), np.int64)
+    more[:n] = numbers[:n]
+    return more
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import Any
 
 from overlay_spark.errors import OptionError
 from overlay_spark.options.checks import nearest
+from overlay_spark.options.churn import ChurnOptions
 from overlay_spark.options.components import ComponentOptions
 from overlay_spark.options.costs import CostOptions
 from overlay_spark.options.degrees import DegreeOptions
@@ -20,11 +21,13 @@ from overlay_spark.options.frames import FramesOptions
 from overlay_spark.options.kernel import KernelOptions
 from overlay_spark.options.loading import parse_override, read_toml, section_of
 from overlay_spark.options.metrics import MetricsOptions
+from overlay_spark.options.refresh import RefreshOptions
 from overlay_spark.options.session import SessionOptions
 from overlay_spark.options.workload import WorkloadOptions
 from overlay_spark.options.workspace import WorkspaceOptions
 
 __all__ = [
+    "ChurnOptions",
     "ComponentOptions",
     "CostOptions",
     "DegreeOptions",
@@ -34,6 +37,7 @@ __all__ = [
     "KernelOptions",
     "MetricsOptions",
     "Options",
+    "RefreshOptions",
     "SessionOptions",
     "WorkloadOptions",
     "WorkspaceOptions",
@@ -50,6 +54,8 @@ class Options:
     degrees: DegreeOptions = field(default_factory=DegreeOptions)
     frames: FramesOptions = field(default_factory=FramesOptions)
     divide: DivideOptions = field(default_factory=DivideOptions)
+    churn: ChurnOptions = field(default_factory=ChurnOptions)
+    refresh: RefreshOptions = field(default_factory=RefreshOptions)
     components: ComponentOptions = field(default_factory=ComponentOptions)
     metrics: MetricsOptions = field(default_factory=MetricsOptions)
     workspace: WorkspaceOptions = field(default_factory=WorkspaceOptions)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from overlay_spark.options.checks import require, require_one_of
 
-METHODS = ("auto", "graphframes", "grouped")
+AUTO = "auto"
+METHODS = (AUTO, "graphframes", "grouped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,14 +15,15 @@ class ComponentOptions:
     """How topic-connected components are found, when an overlay is verified and in the rounds of the frames engine.
 
     ``grouped`` tasks look at whole topics, many at a time, and are several times faster as long as a topic fits a task;
-    ``graphframes`` spreads each topic over the cluster. ``auto`` takes it where a topic has ``huge_topic`` nodes.
+    ``graphframes`` spreads each topic over the cluster. ``auto`` takes it where a topic has ``huge_topic`` nodes, and
+    leaves components to the task that repairs an overlay when it is refreshed.
 
     ``contract_above`` is about single topics, not about the method: when an overlay is verified, the links of a topic
     with more nodes, and more than diameters are measured for, are contracted where they lie and moved packed, not as
     a row each. It takes another look at all links, which topics of fewer nodes are not worth.
     """
 
-    method: str = "auto"
+    method: str = AUTO
     huge_topic: int = 5_000_000
     contract_above: int = 50_000
 

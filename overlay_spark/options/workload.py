@@ -14,8 +14,11 @@ COSTS = ("plane", "file", "clusters", "pairs")
 class WorkloadOptions:
     """What ``overlay-spark workload`` makes.
 
-    Every one of ``nodes`` nodes wants from ``least`` to ``most`` of ``topics`` topics, whose popularity falls by
-    ``law``: unif (not at all), zipf (i^-alpha) or expo. What links cost is drawn by ``costs``:
+    How many of ``topics`` topics each of ``nodes`` nodes wants is drawn by ``sizes``:
+    uniform    from ``least`` to ``most``, all sizes alike (``least`` = ``most``: all nodes want as many)
+    power      from ``least`` to ``most``, size s as often as s^-exponent says: most nodes want few
+    bernoulli  ``mean`` on average, each topic wanted or not by itself
+    Popularity of topics falls by ``law``: unif (not at all), zipf (i^-alpha) or expo. Costs are drawn by ``costs``:
     plane     nodes are points of a square of the given ``side`` (``dimensions`` 2), cost is distance
     file      nodes take coordinates, or sites, of the measured set in ``file``
     clusters  nodes sit in ``clusters`` sites: cost ``inner`` within, ``outer`` between them, times 1 +- ``spread``
@@ -25,8 +28,11 @@ class WorkloadOptions:
     seed: int = 0
     nodes: int = 1000
     topics: int = 200
+    sizes: str = "uniform"
     least: int = 20
     most: int = 100
+    exponent: float = 2.0
+    mean: float = 10.0
     law: str = "unif"
     alpha: float = 2.0
     costs: str = "plane"

@@ -45,15 +45,35 @@ def test_stars__join_what_the_edges_of_each_graph_join(n, seed, n_graphs):
 
 
 @given(overlays())
-def test_shared_positions__join_the_same_topic_at_both_ends_of_every_link(overlay):
+def test_shared_edges__join_the_same_topic_at_both_ends_of_every_link(overlay):
     instance, pairs = overlay
-    left, right = kernels.shared_positions(instance.offsets, instance.topics, *columns(pairs, np.int32))
+    counts, left, right = kernels.shared_edges(instance.offsets, instance.topics, *columns(pairs, np.int32))
     wants = naive.interests(instance)
     found = [
         (int(instance.nodes[a]), int(instance.nodes[b]), int(instance.topics[a]), int(instance.topics[b]))
         for a, b in zip(left, right, strict=True)
     ]
     assert found == [(u, v, t, t) for u, v in pairs for t in sorted(wants[u] & wants[v])]
+    assert counts.tolist() == [len(wants[u] & wants[v]) for u, v in pairs]
+
+
+@given(overlays(any_pair=True), st.integers(0, 8))
+def test_joined_labels__go_on_from_those_of_before(overlay, cut):
+    instance, pairs = overlay
+    edges = [
+        kernels.shared_edges(instance.offsets, instance.topics, *columns(some, np.int32))[1:]
+        for some in (pairs, pairs[:cut], pairs[cut:])
+    ]
+    n = instance.n_subscriptions
+    every, first = (kernels.connected_labels(n, *some) for some in edges[:2])
+    assert kernels.joined_labels(first, *edges[2]).tolist() == every.tolist()
+
+
+@given(overlays())
+def test_places_by_topic__are_those_of_a_stable_sort(overlay):
+    instance, _ = overlay
+    places = kernels.places_by_topic(instance.n_topics, instance.topics)
+    assert np.argsort(places).tolist() == np.argsort(instance.topics, kind="stable").tolist()
 
 
 @given(overlays())
