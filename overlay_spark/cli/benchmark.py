@@ -1,4 +1,4 @@
-"""``overlay-spark benchmark``: our speed on this machine, beside plain C++ programs."""
+"""``overlay-spark benchmark``: our speed on this machine, beside plain C++ programs or one another."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from overlay_spark.engines import require_known
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab.benchmark import BENCHMARKS, Benchmark, Case, Comparison, figures_of, run_benchmark
 from overlay_spark.lab.events import Shuffled, event_log
+from overlay_spark.lab.measure import degrees_of
 from overlay_spark.lab.plan import GROWS, plan_workload
 from overlay_spark.tables.references import Destination
 
@@ -32,15 +33,18 @@ if TYPE_CHECKING:
     from overlay_spark.lab.figures import Figure
     from overlay_spark.lab.parts import InParts
     from overlay_spark.lab.profile import Profile
+    from overlay_spark.lab.refreshing import Refreshing
     from overlay_spark.lab.rounds import InRounds
     from overlay_spark.options import Options
 
 EXAMPLES = """\
 examples:
   overlay-spark benchmark greedy --file coords.csv.gz   our greedy kernel beside a C++ program
+  overlay-spark benchmark degrees                       overlays of low degrees beside that of fewest links
   overlay-spark benchmark design                        where the time of a whole design job goes
   overlay-spark benchmark rounds                        greedy as DataFrame operations, beside the kernel
   overlay-spark benchmark parts                         divide and conquer, beside the kernel
+  overlay-spark benchmark refresh                       refreshes after churn, beside whole design jobs
   overlay-spark benchmark growth --large                design jobs of ten thousand to a million brokers
 The C++ programs are in tests/yardsticks: run this in a clone of the source tree, with g++ installed.
 """
@@ -51,8 +55,8 @@ def add(commands: Any) -> None:
     parser = add_command(commands, "benchmark", run, summary, f"{EXAMPLES}\n{EXIT_CODES}")
     parser.add_argument(
         "what",
-        choices=[*BENCHMARKS, "design", "growth", "rounds", "parts"],
-        help="a kernel, the steps of a design job, of one that grows, greedy in rounds, or divide and conquer",
+        choices=[*BENCHMARKS, "design", "growth", "rounds", "parts", "refresh"],
+        help="a kernel, the steps of a design job, of one that grows, greedy in rounds, parts and joins, or refreshes",
     )
     add_points_flag(parser)
     parser.add_argument("--nodes", metavar="N", type=int, help="one workload with this many brokers instead of several")
@@ -77,11 +81,14 @@ def run(given: argparse.Namespace) -> int:
     one_case = (Case(made.nodes, made.topics, made.law),) if one_size else None
     if given.what == "rounds":
         return _rounds(options, one_case, given.large, output)
+    if given.what == "refresh":
+        return _refreshes(options, ((made.nodes, made.topics),) if one_size else None, given.large, output)
     if given.what == "parts":
         return _parts(options, one_case, given.large, output)
     benchmark = BENCHMARKS[given.what]
     if one_size:
-        benchmark = replace(benchmark, cases=(Case(made.nodes, made.topics, made.law),), large=())
+        one = replace(benchmark.cases[0], nodes=made.nodes, topics=made.topics, law=made.law)
+        benchmark = replace(benchmark, cases=(one,), large=())
     return _kernel(given.what, benchmark, options, given.large, output)
 
 
@@ -131,6 +138,35 @@ def _parts(options: Options, cases: Sequence[Case] | None, large: bool, output: 
             print_parts(one)
         _add_figures(spark, figures_of(found, options.workload.seed), output, options)
     return DONE
+
+
+def _refreshes(
+    options: Options, sizes: Sequence[tuple[int, int]] | None, large: bool, output: Destination | None
+) -> int:
+    plan_workload(options)  # refuses before Spark starts
+    with Steps() as steps, spark_session(options, steps) as spark:
+        from overlay_spark.lab.refreshing import LARGE, SIZES, figures_of, measure_refreshes
+
+        found = []
+        for one in measure_refreshes(spark, options, sizes or (LARGE if large else SIZES), steps):
+            found.append(one)
+            print_refreshing(one)
+        _add_figures(spark, figures_of(found, options.workload.seed), output, options)
+    return DONE
+
+
+def print_refreshing(one: Refreshing) -> None:
+    m = one.metrics
+    print(f"\n{counted(one.nodes, 'node')}, {counted(one.topics, 'topic')}, {one.share:.1%} of the nodes came or went")
+    steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in one.steps.items())
+    print_rows(
+        [
+            ("refresh", f"{one.seconds:.1f} s", f"{one.ratio:.2f} x the whole design's {one.design_seconds:.1f} s"),
+            ("of which", f"{m.solve_seconds:.2f} s", f"the algorithm; {steps}"),
+            ("links", f"+{m.added:,} -{m.removed:,}", f"of {m.links_before:,}"),
+            ("cost of the links", f"{one.drift:+.1%}", "beside a new design's"),
+        ]
+    )
 
 
 def print_parts(one: InParts) -> None:
@@ -195,17 +231,12 @@ def _moved(shuffled: Shuffled) -> str:
 def print_comparisons(found: Sequence[Comparison]) -> None:
     for comparison in found:
         print(f"\n{comparison.case.name}")
-        ours = comparison.ours[0]
-        print_rows(
-            [
-                (
-                    p.program,
-                    f"{p.seconds:.2f} s",
-                    f"peak {p.peak_bytes / 2**30:.2f} GiB; {p.seconds / ours.seconds:.2f} x {ours.program}",
-                )
-                for p in comparison.programs
-            ]
-        )
+        ours, rows = comparison.ours[0], []
+        for p in comparison.programs:
+            most, average = degrees_of(p.links, comparison.case.nodes)
+            took = f"{p.seconds / ours.seconds:.2f} x {ours.program}; peak {p.peak_bytes / 2**30:.2f} GiB"
+            rows.append((p.program, f"{p.seconds:.2f} s", f"{took}; degree {most:,} at most, {average:.2f} on average"))
+        print_rows(rows)
         if comparison.ratio is not None:
             n = comparison.differing
             alike = f"{counted(n, 'link')} {'differs' if n == 1 else 'differ'}" if n else "the same links"

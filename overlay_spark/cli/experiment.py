@@ -60,13 +60,13 @@ def run(given: argparse.Namespace) -> int:
 
             steps("write experiments")
             record_figures(spark, figures, output, Run(job="experiment", options=options))
-    print_beside_the_paper(beside_the_paper(figures))
+    print_beside_the_paper(beside_the_paper(experiment, figures))
     if given.plots:
         for path in plots.draw(experiment, figures, Path(given.plots)):
             print(f"Drawn: {path}")
     return DONE
 
 
-def print_beside_the_paper(told: Sequence[tuple[str, str, str, float, float]]) -> None:
-    rows = [(f"figure {f}, {series}: {what}", f"{ours:.3g}", f"{stated:g}") for f, series, what, ours, stated in told]
+def print_beside_the_paper(told: Sequence[tuple[str, str, str, float, str]]) -> None:
+    rows = [(f"figure {f}, {series}: {what}", f"{ours:.3g}", stated) for f, series, what, ours, stated in told]
     print_rows([("", "ours", "the paper's"), *rows])

@@ -31,6 +31,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--output", metavar="WHERE", required=True, help="where the tables are written")
     parser.add_argument("--nodes", metavar="N", type=int, help="how many brokers (default 1000)")
     parser.add_argument("--topics", metavar="N", type=int, help="how many topics (default 200)")
+    parser.add_argument(
+        "--sizes", metavar="S", help="how many topics a broker wants: uniform, power or bernoulli (default uniform)"
+    )
     parser.add_argument("--law", metavar="L", help="how topics' popularity falls: unif, zipf or expo (default unif)")
     parser.add_argument("--costs", metavar="C", help="plane, clusters or pairs (default plane)")
     parser.add_argument("--file", metavar="CSV", help="a measured set: coordinates, or costs between sites")
@@ -40,7 +43,7 @@ def add(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     from overlay_spark.lab.plan import plan_workload
 
-    names = ("nodes", "topics", "law", "costs", "file", "seed")
+    names = ("nodes", "topics", "sizes", "law", "costs", "file", "seed")
     options = with_workload_flags(options_of(given), **{name: getattr(given, name) for name in names})
     workload, output, steps = plan_workload(options), Destination.parse(given.output), Steps()
     with spark_session(options, steps) as spark:

@@ -1,4 +1,4 @@
-"""Speed shown: our kernels beside plain C++ programs, on the same arrays in the same run."""
+"""Speed shown: our kernels beside plain C++ programs or one another, on the same arrays in the same run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from overlay_spark.costs import cost_row
 from overlay_spark.errors import SetupError
 from overlay_spark.instance import Instance
 from overlay_spark.jobs.progress import Steps
-from overlay_spark.lab.measure import Measured, MeasureError, make_instance, run_program, store, timed_apart
+from overlay_spark.lab.measure import Measured, MeasureError, degrees_of, make_instance, run_program, store, timed_apart
 from overlay_spark.lab.shapes import SHAPES, shape
 from overlay_spark.options import Options
 from overlay_spark.workloads.interests import Interests
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 YARDSTICKS = Path("tests", "yardsticks")
 RUNS = 3
 MOST_DENSE = 20_000
+SIZES = {"uniform": (20, 100), "power": (10, 90)}
+"""The sizes of interests in papers 000 and 003."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Case:
     nodes: int
     topics: int
     law: str = "unif"
+    sizes: str = "uniform"
+    """How sizes of interests are drawn: ``uniform`` from 20 to 100 topics, or by a ``power`` from 10 to 90."""
 
     @property
     def name(self) -> str:
@@ -47,7 +51,8 @@ class Case:
 
     @property
     def interests(self) -> Interests:
-        return Interests(topics=self.topics, least=20, most=100, law=self.law)
+        least, most = SIZES[self.sizes]
+        return Interests(topics=self.topics, sizes=self.sizes, least=least, most=most, law=self.law)
 
     @property
     def has_yardstick(self) -> bool:
@@ -63,12 +68,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Algorithms of ours on some cases, the first of them beside a yardstick."""
+    """Algorithms of ours on some cases, beside the first of them; and that beside a yardstick, where there is one."""
 
     algorithms: tuple[str, ...]
-    yardstick: str
+    yardstick: str | None
     cases: tuple[Case, ...]
-    same_links: bool
+    same_links: bool = False
     """Whether the yardstick must find the same links; else its dual value must agree."""
     large: tuple[Case, ...] = ()
     """Cases that take minutes, run on request."""
@@ -86,7 +91,11 @@ BENCHMARKS = {
         ("primal_dual", "greedy", "primal_dual_reverse_delete"),
         "pdmaw",
         tuple(Case(nodes, 200, law) for nodes in (1000, 1740) for law in ("unif", "zipf")),
-        same_links=False,
+    ),
+    "degrees": Benchmark(
+        ("fewest_links", "low_degree", "min_max_degree"),
+        None,
+        tuple(Case(2000, 200, law, "power") for law in ("unif", "zipf", "expo")),
     ),
 }
 
@@ -116,7 +125,9 @@ def run_benchmark(
     """Run every case, the large ones on request; the programs run one after the other, each with one thread."""
     cases = (*benchmark.cases, *benchmark.large) if large else benchmark.cases
     with tempfile.TemporaryDirectory(prefix="overlay-spark-") as folder:
-        yardstick = compile_yardstick(benchmark.yardstick, Path(folder), steps)
+        yardstick = None
+        if benchmark.yardstick is not None:
+            yardstick = compile_yardstick(benchmark.yardstick, Path(folder), steps)
         return [_compare(benchmark, case, points, options, yardstick, Path(folder), steps) for case in cases]
 
 
@@ -225,6 +236,13 @@ def figures_of(name: str, found: Sequence[Comparison], seed: int) -> list[Figure
     for one in found:
         where = ("benchmark", f"{name} T={one.case.topics} {one.case.law}")
         for p in one.programs:
-            for metric, value in (("seconds", p.seconds), ("peak_bytes", float(p.peak_bytes))):
-                figures.append((*where, p.program, float(one.case.nodes), seed, metric, value, None))
+            most, average = degrees_of(p.links, one.case.nodes)
+            told = {
+                "seconds": p.seconds,
+                "peak_bytes": p.peak_bytes,
+                "greatest_degree": most,
+                "average_degree": average,
+            }
+            for metric, value in told.items():
+                figures.append((*where, p.program, float(one.case.nodes), seed, metric, float(value), None))
     return figures

@@ -17,5 +17,6 @@ Figure = tuple[str, str, str, float | None, int, str, float, float | None]
 def record_figures(spark: SparkSession, figures: Sequence[Figure], output: Destination, run: Run) -> None:
     """Add figures in one commit, and the run's row."""
     with recorded(spark, output, run):
+        run.opened()
         frame = catalog.EXPERIMENTS.rows(spark, figures)
         delta.append(catalog.EXPERIMENTS, frame.coalesce(1), output.table(catalog.EXPERIMENTS.name), run.metadata)

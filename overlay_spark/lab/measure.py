@@ -82,6 +82,11 @@ def timed(
     return seconds, links
 
 
+def degrees_of(ends: NDArray[Any], n_nodes: int) -> tuple[int, float]:
+    """The greatest degree and the average one, of links given by the nodes at their ends."""
+    return int(np.bincount(ends.ravel(), minlength=1).max()), ends.size / n_nodes
+
+
 def timed_apart(stored: Path, algorithm: str, options: Options, runs: int) -> Measured:
     """An algorithm on a stored instance, in a process of its own."""
     out = stored.with_name("links.npy")

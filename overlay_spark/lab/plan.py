@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from overlay_spark.errors import OptionError
 from overlay_spark.options import Options, WorkloadOptions
@@ -49,8 +49,6 @@ class Workload:
 def plan_workload(options: Options) -> Workload:
     """The workload these options describe; refuses what cannot be made."""
     chosen = options.workload
-    interests = Interests(
-        topics=chosen.topics, least=chosen.least, most=chosen.most, law=chosen.law, alpha=chosen.alpha
-    )
+    interests = Interests(**{field.name: getattr(chosen, field.name) for field in fields(Interests)})
     measured = read_measured(chosen.file, chosen.inner) if chosen.file is not None else None
     return Workload(chosen, interests, measured)

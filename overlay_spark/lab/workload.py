@@ -53,18 +53,26 @@ def run_workload(
 
 def write_tables(tables: dict[Table, DataFrame], output: Destination, run: Run, progress: Progress = silent) -> Inputs:
     """Write a workload's tables; refuses to replace those no workload made, or to leave another's costs beside."""
-    places = {table: output.table(table.name) for table in tables}
+    unused = [table for table in (catalog.LINK_COSTS, catalog.SITE_COSTS) if table not in tables]
+    places = {table: output.table(table.name) for table in (*tables, *unused)}
     spark = next(iter(tables.values())).sparkSession
-    others = [str(p) for p in places.values() if delta.exists(spark, p) and _job(spark, p) not in OWN_JOBS]
+    looked = side_by_side([partial(delta.exists, spark, place) for place in places.values()])
+    there = {table for table, found in zip(places, looked, strict=True) if found}
+    others = [str(places[t]) for t in tables if t in there and _job(spark, places[t]) not in OWN_JOBS]
     if others:
         raise InputError([f"{output} holds tables that no workload made ({', '.join(others)}). Give another --output."])
-    unused = [output.table(table.name) for table in (catalog.LINK_COSTS, catalog.SITE_COSTS) if table not in tables]
-    left = [str(place) for place in unused if delta.exists(spark, place)]
+    left = [str(places[table]) for table in unused if table in there]
     if left:
         raise InputError([f"{output} holds costs of another workload ({', '.join(left)}). Give another --output."])
+    run.opened()
     progress(f"write {', '.join(table.name for table in tables)}")
-    side_by_side([partial(delta.overwrite, table, tables[table], places[table], run.metadata) for table in tables])
-    return Inputs(**{table.name: place for table, place in places.items()})
+    side_by_side(
+        [
+            partial(delta.overwrite, table, frame, places[table], run.metadata, is_new=table not in there)
+            for table, frame in tables.items()
+        ]
+    )
+    return Inputs(**{table.name: places[table] for table in tables})
 
 
 def _job(spark: SparkSession, place: Any) -> Any:

@@ -3,35 +3,40 @@ import re
 import numpy as np
 import pytest
 
+from overlay_spark.algorithms.registry import find
 from overlay_spark.cli import DONE, USAGE, main
 from overlay_spark.cli.benchmark import print_comparisons, print_parts, print_profiles, print_rounds
+from overlay_spark.costs import matrix_costs
 from overlay_spark.engines.frames import Round
+from overlay_spark.instance import Instance
 from overlay_spark.lab import profile
 from overlay_spark.lab.benchmark import Case, Comparison
 from overlay_spark.lab.events import Shuffled
-from overlay_spark.lab.measure import Measured
+from overlay_spark.lab.measure import Measured, degrees_of
 from overlay_spark.lab.parts import InParts
 from overlay_spark.lab.profile import PEAKS, Profile
 from overlay_spark.lab.rounds import InRounds
+from overlay_spark.options import Options
 from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
+from overlay_spark.workloads.interests import Interests, subscriptions
 
 ONE_SIZE = ["--nodes", "40", "--topics", "110"]
 
 
 def measured(program, seconds):
-    return Measured(program, seconds, 3 << 29, np.empty((0, 2), np.int32), None)
+    return Measured(program, seconds, 3 << 29, np.array([[0, 1], [1, 2], [0, 3]], np.int32), None)
 
 
 @pytest.mark.parametrize("differing, alike", [(0, "the same links"), (1, "1 link differs"), (2, "2 links differ")])
 def test_print_comparisons__tells_times_and_what_differs(differing, alike, capsys):
-    found = Comparison(Case(2000, 200), (measured("greedy", 3.0),), measured("grmaw.cpp", 2.0), differing)
+    found = Comparison(Case(4, 200), (measured("greedy", 3.0),), measured("grmaw.cpp", 2.0), differing)
     print_comparisons([found])
     assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == [
         "",
-        "V=2,000 T=200 unif",
-        "greedy 3.00 s peak 1.50 GiB; 1.00 x greedy",
-        "grmaw.cpp 2.00 s peak 1.50 GiB; 0.67 x greedy",
+        "V=4 T=200 unif",
+        "greedy 3.00 s 1.00 x greedy; peak 1.50 GiB; degree 2 at most, 1.50 on average",
+        "grmaw.cpp 2.00 s 0.67 x greedy; peak 1.50 GiB; degree 2 at most, 1.50 on average",
         f"ratio 1.50 to the yardstick; {alike}",
     ]
 
@@ -88,6 +93,7 @@ def test_benchmark__refuses_a_file_without_coordinates(tmp_path, capsys, command
     assert "has costs between sites, and this needs coordinates" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_benchmark__adds_its_figures_to_a_table(spark, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", "")  # no compiler, no yardstick
@@ -95,9 +101,22 @@ def test_benchmark__adds_its_figures_to_a_table(spark, tmp_path, monkeypatch, ca
     assert "V=40 T=110 unif" in capsys.readouterr().out
     rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
     assert {(row["figure"], row["series"], row["x"], row["seed"], row["metric"]) for row in rows} == {
-        ("greedy T=110 unif", "greedy", 40.0, 3, "seconds"),
-        ("greedy T=110 unif", "greedy", 40.0, 3, "peak_bytes"),
+        ("greedy T=110 unif", "greedy", 40.0, 3, metric)
+        for metric in ("seconds", "peak_bytes", "greatest_degree", "average_degree")
     }
+
+
+def test_benchmark_degrees__of_one_size_sets_algorithms_beside_that_of_fewest_links(capsys):
+    assert main(["benchmark", "degrees", *ONE_SIZE, "--seed", "3", "--set", "workload.law=expo"]) == DONE
+    told = capsys.readouterr().out
+    assert "V=40 T=110 expo" in told
+    expected = subscriptions(Interests(topics=110, sizes="power", least=10, most=90, law="expo"), np.arange(40), 3)
+    instance = Instance.from_pairs(40, 110, *expected, matrix_costs(np.ones((40, 40))))
+    for name in ("fewest_links", "low_degree", "min_max_degree"):
+        most, average = degrees_of(np.array(find(name)(instance, Options()).pairs()), 40)
+        line = next(line for line in told.splitlines() if line.split()[:1] == [name])
+        assert "x fewest_links" in line
+        assert f"degree {most} at most, {average:.2f} on average" in line
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ SMALL = {"nodes": 23, "topics": 12, "least": 2, "most": 6}
 SIZES = [part for name in SMALL for part in ("--set", f"workload.{name}={SMALL[name]}")]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "text, flag",
@@ -32,6 +33,7 @@ def test_workload__of_a_measured_set_can_be_designed_as_it_says(spark, tmp_path,
     assert (made["nodes"], made["seed"]) == (23, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_workload__leaves_no_costs_of_another_one_beside_its_tables(spark, tmp_path, capsys):
     out = str(tmp_path / "made")
@@ -55,6 +57,8 @@ def test_workload__leaves_no_costs_of_another_one_beside_its_tables(spark, tmp_p
         (["--file", "nowhere.csv", "--costs", "plane"], "workload.file names the measured set"),
         (["--topics", "10"], "sizes must be 0 <= least <= most <= topics, got 20, 100, 10"),
         (["--set", "workload.alpha=nan"], "interests.alpha must be a number of at least 0"),
+        (["--sizes", "fixed"], "interests.sizes must be one of uniform, power, bernoulli"),
+        (["--sizes", "bernoulli", "--law", "zipf"], "the first would be wanted with a chance of 6.1"),
         (["--law", "normal"], "interests.law must be one of unif, zipf, expo"),
         (["--set", "workload.spread=1"], "workload.spread must be at least 0 and below 1"),
         (["--set", "workload.high=0.5"], "workload.high must be at least workload.low"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from overlay_spark.algorithms.greedy import greedy
+from overlay_spark.algorithms.registry import find
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab import benchmark as module
 from overlay_spark.lab.benchmark import (
@@ -20,7 +21,7 @@ from overlay_spark.lab.benchmark import (
     find_source,
     run_benchmark,
 )
-from overlay_spark.lab.measure import MeasureError, make_instance
+from overlay_spark.lab.measure import MeasureError, degrees_of, make_instance
 from overlay_spark.lab.shapes import SHAPES, shape
 from overlay_spark.options import Options, WorkloadOptions
 
@@ -60,9 +61,11 @@ def test_benchmark__finds_the_yardstick_s_links(steps, monkeypatch):
     assert "Compiling grmaw.cpp" in steps.stream.getvalue()
     assert list(steps.seconds) == [f"{SMALL.name}: {step}" for step in ("make instance", "greedy", "grmaw.cpp")]
     figures = figures_of("greedy", [found], 3)
-    assert [row[:6] for row in figures[::2]] == [
+    assert [row[:6] for row in figures[::4]] == [
         ("benchmark", "greedy T=110 unif", program, 60.0, 3, "seconds") for program in ("greedy", "grmaw.cpp")
     ]
+    most, average = degrees_of(found.ours[0].links, 60)
+    assert [row[5:7] for row in figures[2:4]] == [("greatest_degree", most), ("average_degree", average)]
 
 
 def test_benchmark__without_a_compiler_says_so_and_shows_ours(steps, monkeypatch):
@@ -103,10 +106,31 @@ def test_find_source__looks_where_it_is_run_and_then_beside_the_package(tmp_path
     assert find_source("nothing") is None
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_every_benchmark__has_its_yardstick_in_a_clone(name, monkeypatch):
+@pytest.mark.parametrize("name", [name for name, benchmark in BENCHMARKS.items() if benchmark.yardstick is not None])
+def test_every_yardstick__is_there_in_a_clone(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert find_source(BENCHMARKS[name].yardstick) is not None
+
+
+def test_benchmark__without_a_yardstick_runs_all_programs_on_one_instance(steps):
+    algorithms = BENCHMARKS["degrees"].algorithms
+    case = Case(60, 110, "zipf", "power")
+    (found,) = run_benchmark(Benchmark(algorithms, None, (case,)), None, SEED_3, steps)
+    instance = make_instance(60, case.interests, None, 3)
+    for program, name in zip(found.programs, algorithms, strict=True):
+        links = find(name)(instance, Options())
+        assert program.program == name
+        assert program.links.tolist() == [list(pair) for pair in links.pairs()]
+    assert (found.yardstick, found.ratio) == (None, None)
+    assert "ardstick" not in steps.stream.getvalue()
+
+
+def test_degrees__are_measured_on_the_base_instances_of_paper_003():
+    assert BENCHMARKS["degrees"].algorithms[:2] == ("fewest_links", "low_degree")
+    for case in BENCHMARKS["degrees"].cases:
+        drawn = case.interests
+        assert (case.nodes, drawn.topics, drawn.law) == (2000, 200, case.law)
+        assert (drawn.sizes, drawn.least, drawn.most, drawn.exponent) == ("power", 10, 90, 2.0)
 
 
 @NEEDS_COMPILER

@@ -33,6 +33,7 @@ def test_figures__are_added_to_those_that_are_there_each_time_in_one_commit(spar
         "job": "benchmark",
         "generation": None,
         "inputs": {},
+        "input_times": {},
     }
     with pytest.raises(Exception, match=r"non-nullable|null"):
         record_figures(

@@ -17,6 +17,7 @@ from overlay_spark.lab.measure import (
     SIDE,
     UNIT,
     MeasureError,
+    degrees_of,
     load,
     make_instance,
     part_of,
@@ -49,6 +50,14 @@ def test_make_instance__stands_on_measured_points():
     measured = MeasuredPoints(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0.0, 1.0]))
     instance = make_instance(2, INTERESTS, measured, 0)
     assert cost_row(instance.costs, 0)[1] == 6 / UNIT
+
+
+@pytest.mark.parametrize(
+    "links, expected", [([[0, 1], [1, 2], [1, 4]], (3, 1.2)), ([[3, 4]], (1, 0.4)), (np.empty((0, 2), int), (0, 0.0))]
+)
+def test_degrees__are_the_greatest_and_the_average(links, expected):
+    ends = np.array(links)
+    assert degrees_of(ends, 5) == degrees_of(ends.T, 5) == expected
 
 
 def test_part_of__is_the_first_nodes():

@@ -21,6 +21,7 @@ def test_clusters__are_sites_of_about_a_hundred_nodes():
     assert set(instance.costs.table[~np.eye(10, dtype=bool)].tolist()) == {1000 * OUTER}
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_measure_parts__sets_one_problem_in_parts_beside_the_whole(spark):
     case = Case(300, 110, CLUSTERS)

@@ -3,6 +3,7 @@ import pytest
 from overlay_spark.errors import OptionError
 from overlay_spark.lab.plan import plan_workload
 from overlay_spark.options import Options, WorkloadOptions
+from overlay_spark.workloads.interests import Interests
 
 
 def planned(**workload):
@@ -35,7 +36,7 @@ def test_plan__of_measured_sites_has_no_points(tmp_path):
 
 
 def test_plan__draws_interests_as_the_options_say():
-    made = planned(topics=40, least=3, most=9, law="zipf", alpha=1.5, seed=6)
-    drawn = made.interests
-    assert (drawn.topics, drawn.least, drawn.most, drawn.law, drawn.alpha) == (40, 3, 9, "zipf", 1.5)
-    assert made.seed == 6
+    said = {"topics": 40, "least": 3, "most": 9, "exponent": 1.5, "law": "zipf", "alpha": 1.5}
+    assert planned(sizes="power", **said, seed=6).interests == Interests(sizes="power", **said)
+    assert planned(sizes="power", **said, seed=6).seed == 6
+    assert planned(sizes="bernoulli", topics=7, mean=2.5).interests == Interests(sizes="bernoulli", topics=7, mean=2.5)

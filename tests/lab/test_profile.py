@@ -11,6 +11,7 @@ from overlay_spark.tables.references import Destination
 STEPS = ("look at the output", "read", "check and index", "solve", "verify", "measure", "write")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_profile__tells_every_step_of_each_job(spark, tmp_path):
     steps = Steps(io.StringIO())

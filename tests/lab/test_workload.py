@@ -18,9 +18,9 @@ def planned(**workload):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("seed", [0, 5])
-def test_workload__is_what_the_arrays_are(spark, seed):
-    made = planned(seed=seed)
+@pytest.mark.parametrize("sizes, seed", [("uniform", 0), ("power", 5), ("bernoulli", 5)])
+def test_workload__is_what_the_arrays_are(spark, sizes, seed):
+    made = planned(sizes=sizes, seed=seed)
     tables = workload_tables(spark, made)
     nodes, topics = subscriptions(made.interests, range(23), seed)
     expected = [(f"node-{v:02d}", f"topic-{t:02d}") for v, t in zip(nodes.tolist(), topics.tolist(), strict=True)]
@@ -31,6 +31,7 @@ def test_workload__is_what_the_arrays_are(spark, seed):
     assert set(tables) == {catalog.SUBSCRIPTIONS, catalog.NODES}
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("costs", ["plane", "clusters", "pairs"])
 def test_workload__does_not_depend_on_tasks(spark, costs):

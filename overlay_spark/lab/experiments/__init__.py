@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from overlay_spark.lab.experiments.shared import Experiment
 
-PAPERS = {"000": "weighted overlays, figures 4 to 9"}
+PAPERS = {
+    "000": "weighted overlays, figures 4 to 9",
+    "001": "degrees and diameters, figures 1 to 5",
+    "003": "overlays under churn, figures 2 to 8",
+}
 
 
 def find(paper: str) -> Experiment:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain, pairwise
 from statistics import mean
 
 import pyarrow as pa
@@ -19,8 +20,42 @@ from overlay_spark.workloads.latencies import MeasuredPoints
 ALL = "all"
 """The series of means over all series of a figure."""
 
-Stated = Mapping[tuple[str, str, str, float | None], float]
-"""(figure, series, metric, x) -> what the paper states; x is None where it states a mean."""
+
+@dataclass(frozen=True)
+class Aspect:
+    """What a paper's statement says of a whole curve: its mean, a bound on its values or its steps, or such."""
+
+    name: str
+    of: Callable[[Sequence[float]], float]
+    bound: str = ""
+    of_steps: bool = False
+    """Whether it is about what is added from one x to the next."""
+    is_level: bool = True
+    """Whether it can be drawn beside the curve."""
+
+    def called(self, metric: str) -> str:
+        """The name of this aspect of a metric."""
+        return f"{self.name} {metric}"
+
+    def over(self, curves: Iterable[Sequence[float]]) -> float:
+        """The aspect of one curve, or of several taken together."""
+        parts = [[b - a for a, b in pairwise(curve)] if self.of_steps else curve for curve in curves]
+        return self.of(list(chain.from_iterable(parts)))
+
+
+MEAN = Aspect("mean", mean)
+MEAN_AT_MOST = Aspect("mean", mean, "at most")
+MOST = Aspect("most", max, "at most")
+LEAST = Aspect("least", min, "at least")
+MOST_STEP = Aspect("most step of", max, "at most", of_steps=True, is_level=False)
+LEAST_STEP = Aspect("least step of", min, "at least", of_steps=True, is_level=False)
+
+Stated = Mapping[tuple[str, str, str, float | Aspect], float | None]
+"""(figure, series, metric, x) -> what the paper states at this x, or of an aspect of the curve over all x; None where
+it states nothing, and ours is told alone."""
+
+Curve = Mapping[float, float]
+"""x -> value."""
 
 Row = tuple[str, str, float, int, str, float]
 """(figure, series, x, seed, metric, value)."""
@@ -30,26 +65,40 @@ _ROW = {"figure": "string", "series": "string", "x": "double", "seed": "bigint",
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """Metrics drawn together. ``a/b`` and ``a - b`` are made of two that were measured."""
+    """Metrics drawn together. ``a/b`` and ``a - b`` are made of two that were measured, unless they were themselves."""
 
     title: str
     metrics: tuple[str, ...]
     log: bool = False
+    against: str = ""
+    """Another metric that they are drawn against, a dot for each x of each workload; x says only which belong
+    together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """One figure: what varies (``label`` names it), the series it is measured for, and its panels."""
+    """One figure: what varies (``label`` names it), the series it is measured for, and its panels.
+
+    Each of ``values`` is a workload's x; of one that gives curves, how far they go.
+    """
 
     label: str
     series: tuple[str, ...]
     panels: tuple[Panel, ...]
     values: tuple[float, ...]
     quick_values: tuple[float, ...]
+    measured_with: str = ""
+    """The figure whose workloads give this one too, where it has none of its own."""
 
     @property
     def metrics(self) -> list[str]:
-        return [metric for panel in self.panels for metric in panel.metrics]
+        shown = [metric for panel in self.panels for metric in (panel.against, *panel.metrics)]
+        return [metric for metric in dict.fromkeys(shown) if metric]
+
+    @property
+    def dots(self) -> set[str]:
+        """Metrics whose values at one x of different workloads have nothing to do with each other."""
+        return {metric for panel in self.panels if panel.against for metric in (panel.against, *panel.metrics)}
 
 
 @dataclass(frozen=True)
@@ -66,24 +115,27 @@ class Setting:
 class Experiment:
     """A paper's experiment: its figures, what its text states, and how one workload is measured.
 
-    ``size`` says how large a workload is: the largest are measured first.
+    What is measured is a figure at the x of the workload, or a whole curve. ``size`` says how large a workload is: the
+    largest are measured first.
     """
 
     paper: str
     plans: Mapping[str, Plan]
     stated: Stated
-    measure: Callable[[Setting, MeasuredPoints | None, Options], Mapping[str, float]]
+    measure: Callable[[Setting, MeasuredPoints | None, Options], Mapping[str, float | Curve]]
     size: Callable[[Setting], float]
 
     def settings(self, quick: bool, seeds: int, figures: Sequence[str] = ()) -> list[Setting]:
-        """All settings of these figures (none named: of all); a quick run has fewer values and one seed."""
+        """All settings of these figures (none named: of all), and with them of those measured together; a quick run has
+        fewer or smaller values and one seed."""
         for figure in figures:
             if figure not in self.plans:
                 raise OptionError(f"Paper {self.paper} has no figure {figure!r} here.{nearest(figure, self.plans)}")
+        asked = {self.plans[figure].measured_with or figure for figure in figures or self.plans}
         return [
             Setting(figure, series, float(x), seed)
             for figure, plan in self.plans.items()
-            if not figures or figure in figures
+            if figure in asked
             for series in plan.series
             for x in (plan.quick_values if quick else plan.values)
             for seed in range(1 if quick else seeds)
@@ -113,54 +165,70 @@ def run_experiment(
     largest_first = sorted(chosen, key=lambda setting: -experiment.size(setting))
     given = spark.createDataFrame(pa.Table.from_pylist([asdict(s) for s in largest_first])).repartition(len(chosen))
     ddl = ", ".join(f"{name} {type}" for name, type in _ROW.items())
-    rows = [tuple(row) for row in given.mapInArrow(work, ddl).collect()]  # some forty figures a workload
+    rows = [tuple(row) for row in given.mapInArrow(work, ddl).collect()]  # some forty figures a workload, or curves
     steps.done()
     return with_means(experiment, sorted(rows))
 
 
 def rows_of(experiment: Experiment, setting: Setting, points: MeasuredPoints | None, options: Options) -> list[Row]:
-    """All metrics of one setting, combined ones too."""
-    found = dict(experiment.measure(setting, points, options))
-    for metric in experiment.plans[setting.figure].metrics:
-        if metric not in found:
-            found[metric] = combined(metric, found)
-    where = (setting.figure, setting.series, float(setting.x), setting.seed)
-    return [(*where, metric, float(value)) for metric, value in found.items()]
+    """All metrics of one setting, combined ones too; of figures that are measured together each has those it shows."""
+    measured = experiment.measure(setting, points, options)
+    found = {name: value if isinstance(value, Mapping) else {setting.x: value} for name, value in measured.items()}
+    together = {f: plan for f, plan in experiment.plans.items() if setting.figure in (f, plan.measured_with)}
+    rows: list[Row] = []
+    for figure, plan in together.items():
+        for metric in dict.fromkeys([*(found if len(together) == 1 else ()), *plan.metrics]):
+            curve = found[metric] if metric in found else combined(metric, found)
+            rows += [(figure, setting.series, float(x), setting.seed, metric, float(y)) for x, y in curve.items()]
+    return rows
 
 
-def combined(metric: str, found: Mapping[str, float]) -> float:
-    """A quotient ``a/b`` or a difference ``a - b`` of two metrics."""
-    if " - " in metric:
-        a, b = metric.split(" - ")
-        return found[a] - found[b]
-    a, b = metric.split("/")
-    return found[a] / found[b]
+def combined(metric: str, found: Mapping[str, Curve]) -> Curve:
+    """A quotient ``a/b`` or a difference ``a - b`` of two metrics, wherever both were measured."""
+    a, b = (found[part] for part in metric.split(" - " if " - " in metric else "/"))
+    return {x: a[x] - b[x] if " - " in metric else a[x] / b[x] for x in a if x in b}
 
 
 def with_means(experiment: Experiment, rows: Sequence[Row]) -> list[Figure]:
-    """Rows for the table ``experiments``: each with the paper's value at its x, then means over x and seeds."""
+    """Rows for the table ``experiments``: each with the paper's value at its x, then means and what else is stated of
+    curves; a point of a curve is the mean over seeds."""
     paper, stated = experiment.paper, experiment.stated
     figures: list[Figure] = [
         (paper, figure, series, x, seed, metric, value, stated.get((figure, series, metric, x)))
         for figure, series, x, seed, metric, value in rows
     ]
-    together: dict[tuple[str, str, str], list[float]] = {}
-    for figure, series, _, _, metric, value in rows:
-        for name in (series, ALL) if len(experiment.plans[figure].series) > 1 else (series,):
-            together.setdefault((figure, name, metric), []).append(value)
-    for (figure, series, metric), values in sorted(together.items()):
-        of_paper = stated.get((figure, series, metric, None))
-        figures.append((paper, figure, series, None, -1, f"mean {metric}", mean(values), of_paper))
+    for (figure, series, metric), curves in sorted(_curves(experiment, rows).items()):
+        told = [at for *what, at in stated if what == [figure, series, metric] and isinstance(at, Aspect)]
+        for aspect in {aspect.name: aspect for aspect in (MEAN, *told)}.values():
+            of_paper = stated.get((figure, series, metric, aspect))
+            figures.append((paper, figure, series, None, -1, aspect.called(metric), aspect.over(curves), of_paper))
     return figures
 
 
-def beside_the_paper(figures: Sequence[Figure]) -> list[tuple[str, str, str, float, float]]:
-    """(figure, series, what, ours, the paper's) wherever the paper states a figure; over seeds, ours is the mean."""
-    told: dict[tuple[str, str, str, float], list[float]] = {}
-    for _, figure, series, x, _, metric, value, stated in figures:
-        if stated is not None:
-            at = "" if x is None else f" at {x:g}"
-            told.setdefault((figure, series, metric + at, stated), []).append(value)
-    return [
-        (figure, series, what, mean(values), stated) for (figure, series, what, stated), values in sorted(told.items())
-    ]
+def _curves(experiment: Experiment, rows: Sequence[Row]) -> dict[tuple[str, str, str], list[list[float]]]:
+    """(figure, series, metric) -> its curve; for ALL series, where there are several, the curves of each."""
+    points: dict[tuple[str, str, str], dict[float, list[float]]] = {}
+    for figure, series, x, _, metric, value in sorted(rows):
+        points.setdefault((figure, series, metric), {}).setdefault(x, []).append(value)
+    curves: dict[tuple[str, str, str], list[list[float]]] = {}
+    for (figure, series, metric), by_x in points.items():
+        plan = experiment.plans[figure]
+        over_seeds = [values if metric in plan.dots else [mean(values)] for values in by_x.values()]
+        for name in (series, ALL) if len(plan.series) > 1 else (series,):
+            curves.setdefault((figure, name, metric), []).append([*chain.from_iterable(over_seeds)])
+    return curves
+
+
+def beside_the_paper(experiment: Experiment, figures: Sequence[Figure]) -> list[tuple[str, str, str, float, str]]:
+    """(figure, series, what, ours, the paper's) wherever the paper states a figure or ours is told alone; over seeds,
+    ours is the mean."""
+    found: dict[tuple[str, str, str, float | None], list[float]] = {}
+    for _, figure, series, x, _, metric, value, _ in figures:
+        found.setdefault((figure, series, metric, x), []).append(value)
+    told = []
+    for (figure, series, metric, at), stated in experiment.stated.items():
+        what, x, bound = (at.called(metric), None, at.bound) if isinstance(at, Aspect) else (metric, at, "")
+        if ours := found.get((figure, series, what, x)):
+            called = what if x is None else f"{what} at {x:g}"
+            told.append((figure, series, called, mean(ours), "-" if stated is None else f"{bound} {stated:g}".lstrip()))
+    return told
