@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from overlay_spark.api import design, estimate, verify
+    from overlay_spark.api import design, estimate, refresh, verify
     from overlay_spark.errors import (
+        FeedError,
         GuardError,
         InputError,
         OptionError,
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from overlay_spark.options import Options
-    from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts
-    from overlay_spark.results import Estimate, Overlay, Verification
+    from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts, StoredOverlay
+    from overlay_spark.results import Estimate, Overlay, Refresh, Verification
 
 try:
     __version__ = version("overlay-spark")
@@ -29,8 +30,9 @@ except PackageNotFoundError:  # run from a zip of the sources
     __version__ = "unknown"
 
 _HOMES = {
-    "api": ("design", "estimate", "verify"),
+    "api": ("design", "estimate", "refresh", "verify"),
     "errors": (
+        "FeedError",
         "GuardError",
         "InputError",
         "OptionError",
@@ -39,14 +41,15 @@ _HOMES = {
         "VerificationError",
     ),
     "options": ("Options",),
-    "problems": ("CoordinateCosts", "ListedCosts", "OverlayProblem", "SiteCosts"),
-    "results": ("Estimate", "Overlay", "Verification"),
+    "problems": ("CoordinateCosts", "ListedCosts", "OverlayProblem", "SiteCosts", "StoredOverlay"),
+    "results": ("Estimate", "Overlay", "Refresh", "Verification"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CoordinateCosts",
     "Estimate",
+    "FeedError",
     "GuardError",
     "InputError",
     "ListedCosts",
@@ -55,12 +58,15 @@ __all__ = [
     "Overlay",
     "OverlayError",
     "OverlayProblem",
+    "Refresh",
     "SetupError",
     "SiteCosts",
+    "StoredOverlay",
     "Verification",
     "VerificationError",
     "design",
     "estimate",
+    "refresh",
     "verify",
 ]
 

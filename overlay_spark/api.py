@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 
 from pyspark.sql import DataFrame
 
@@ -12,15 +14,19 @@ from overlay_spark.algorithms.registry import find
 from overlay_spark.engines import choose, require_known
 from overlay_spark.engines.steps import follow, lower_bound
 from overlay_spark.engines.warming import Warming
+from overlay_spark.frames.churn import check_changes, keep_up, metrics_of
 from overlay_spark.frames.components import choose_method, require_method
 from overlay_spark.frames.indexing import prepare
+from overlay_spark.frames.inputs import check_beside, check_input
 from overlay_spark.frames.outputs import links_only, links_table, measure
 from overlay_spark.frames.verification import require_valid, verify_links
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
-from overlay_spark.problems import OverlayProblem
-from overlay_spark.results import Estimate, Facts, Overlay, Verification
+from overlay_spark.problems import OverlayProblem, StoredOverlay
+from overlay_spark.results import Estimate, Facts, Overlay, Refresh, Verification
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
+from overlay_spark.tables.feed import holes_told
 
 Progress = Callable[[str], None]
 """Told the name of each step as it begins."""
@@ -142,3 +148,50 @@ def estimate(problem: OverlayProblem, options: Options | None = None, progress: 
         indexed = prepare(problem.counted_in(options.costs.unit), workspace, progress)
         progress("count candidates")
         return engines.estimate(indexed, options)
+
+
+def check(problem: OverlayProblem, options: Options | None = None, beside_subscriptions: bool = False) -> None:
+    """Refuse tables with anything wrong, and say all of it: the check that ``design`` begins with; or only what is
+    beside the subscriptions."""
+    problem = problem.counted_in((options or Options()).costs.unit)
+    check_beside(problem) if beside_subscriptions else check_input(problem)
+
+
+def refresh(
+    problem: OverlayProblem, stored: StoredOverlay, options: Options | None = None, progress: Progress = silent
+) -> Refresh:
+    """Bring an overlay up to date with what changed since, by as few links as it takes, and prove the result.
+
+    Parameters
+        problem     the tables as they are now.
+        stored      the overlay's tables, and the subscriptions that came or went since.
+        options     of which ``churn``, ``refresh``, ``degrees``, ``kernel``, ``costs`` and ``workspace`` are used.
+        progress    told the name of each step as it begins.
+    Returns
+        What changes, and the overlay's other tables as they are then. Use it in a ``with`` block, or close it.
+    Raises
+        InputError where the tables cannot be used; FeedError where the changes do not lead from the overlay to the
+        tables; GuardError for a problem too large.
+    Example
+        >>> with refresh(problem, stored) as found:
+        ...     found.changes.where("action <> 'update'").orderBy("step").show()
+    """
+    options = options or Options()
+    with Workspace(problem.subscriptions.sparkSession, options.workspace) as workspace:
+        require_method(problem.subscriptions.sparkSession, options.components)
+        progress("read changes")
+        with holes_told(catalog.SUBSCRIPTIONS.name):
+            stored = replace(stored, changes=workspace.settle(stored.changes))
+        progress("repair")
+        problem = problem.counted_in(options.costs.unit)
+        found = side_by_side(
+            [partial(check_changes, stored.changes), partial(keep_up, problem, stored, options, workspace)]
+        )[1]
+        return Refresh(
+            changes=found.changes,
+            topics=found.topics,
+            nodes=found.nodes,
+            backups=found.backups,
+            metrics=metrics_of(found),
+            workspace=workspace,
+        )

@@ -88,3 +88,18 @@ class OverlayProblem:
     def unit_cost(self) -> float:
         """The cost that counts as 1 inside."""
         return CostOptions().unit if self.unit is None else self.unit
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredOverlay:
+    """An overlay designed or refreshed before, as its tables: OVERLAY_LINKS, OVERLAY_NODES and OVERLAY_TOPICS, and
+    OVERLAY_BACKUPS where they were kept.
+
+    ``changes`` (node_id, topic_id, change) are the subscriptions that came (1) or went (-1) since, each once.
+    """
+
+    links: DataFrame
+    nodes: DataFrame
+    topics: DataFrame
+    changes: DataFrame
+    backups: DataFrame | None = None

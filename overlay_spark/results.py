@@ -88,6 +88,45 @@ class Overlay(_Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefreshMetrics:
+    """What a refresh changes, in figures. ``joined`` is how many components links join, over all topics; costs in your
+    unit."""
+
+    links_before: int
+    links: int
+    added: int
+    removed: int
+    recosted: int
+    updated: int
+    nodes_before: int
+    nodes_lost: int
+    nodes: int
+    topics: int
+    topics_touched: int
+    topics_apart: int
+    shadow_nodes: int
+    cost_before: float
+    cost: float
+    joined_before: int
+    joined: int
+    max_degree: int
+    solve_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refresh(_Result):
+    """A checked overlay as changes of a stored one: ``changes`` (action, step, and the columns of OVERLAY_LINKS), of
+    which those of action ``update`` are in no step; ``topics``, ``nodes`` and ``backups`` are whole tables."""
+
+    changes: DataFrame
+    topics: DataFrame
+    nodes: DataFrame
+    backups: DataFrame
+    metrics: RefreshMetrics
+    workspace: Closes = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class EngineEstimate:
     """What one engine would take: ``candidates`` to look at, in about so many ``tasks`` of at most ``task_bytes``.
 

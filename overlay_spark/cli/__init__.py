@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 
 import overlay_spark
-from overlay_spark.cli import algorithms, benchmark, demo, design, estimate, experiment, pack, verify, workload
+from overlay_spark.cli import algorithms, benchmark, demo, design, estimate, experiment, pack, refresh, verify, workload
 from overlay_spark.cli.parsing import DONE, EXIT_CODES, FAILED, INTERRUPTED, REFUSED, USAGE
 from overlay_spark.errors import OverlayError
 
 __all__ = ["DONE", "FAILED", "INTERRUPTED", "REFUSED", "USAGE", "build_parser", "main"]
 
-FAMILIES = (design, verify, estimate, workload, benchmark, experiment, demo, pack, algorithms)
+FAMILIES = (design, refresh, verify, estimate, workload, benchmark, experiment, demo, pack, algorithms)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

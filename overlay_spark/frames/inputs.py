@@ -38,24 +38,43 @@ def check_input(problem: OverlayProblem, *more: Audit) -> Counts:
     return Counts(*(found.facts[name] for name in ("nodes", "topics", "subscriptions")))
 
 
+def check_beside(problem: OverlayProblem) -> None:
+    """Refuse nodes and costs with anything wrong, by themselves and with one another; subscriptions are not looked at.
+    One job."""
+    found = report(*_audits_beside(problem))
+    if found.faults:
+        raise InputError([str(fault) for fault in found.faults])
+
+
 def input_audits(problem: OverlayProblem) -> tuple[list[Audit], list[Audit]]:
     """The audits of each table by itself, and of the tables with one another.
 
     The second are of interest only where the first find nothing: a null id would be reported twice. Between them they
     have the facts nodes, topics and subscriptions.
     """
-    subscriptions, nodes, costs, unit = problem.subscriptions, problem.nodes, problem.costs, problem.unit_cost
-    alone = [catalog.SUBSCRIPTIONS.audit(subscriptions), _distinct(subscriptions, "topic_id", "topics")]
-    together = []
+    subscriptions, nodes, costs = problem.subscriptions, problem.nodes, problem.costs
+    alone, together = _audits_beside(problem)
+    alone = [catalog.SUBSCRIPTIONS.audit(subscriptions), _distinct(subscriptions, "topic_id", "topics"), *alone]
+    if nodes is None:
+        alone.append(_distinct(subscriptions, "node_id", "nodes"))
+    else:
+        together = [_unknown_nodes(subscriptions, nodes), *together]
+    if isinstance(costs, ListedCosts):
+        together = [_nodes_without_links(subscriptions, costs.table), *together]
+    return alone, together
+
+
+def _audits_beside(problem: OverlayProblem) -> tuple[list[Audit], list[Audit]]:
+    """Those of nodes and costs."""
+    nodes, costs, unit = problem.nodes, problem.costs, problem.unit_cost
+    alone: list[Audit] = []
+    together: list[Audit] = []
     if isinstance(costs, ListedCosts):
         alone.append(catalog.LINK_COSTS.audit(costs.table, _unit_checks(unit)))
-        together.append(_nodes_without_links(subscriptions, costs.table))
     elif isinstance(costs, SiteCosts):
         alone.append(catalog.SITE_COSTS.audit(costs.table, _unit_checks(unit)))
     if nodes is None:
-        alone.append(_distinct(subscriptions, "node_id", "nodes"))
         return alone, together
-    together.append(_unknown_nodes(subscriptions, nodes))
     if isinstance(costs, ListedCosts):
         alone.append(catalog.NODES.audit(nodes))
     elif isinstance(costs, SiteCosts):

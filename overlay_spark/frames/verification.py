@@ -6,7 +6,9 @@ and topics as were counted in them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -37,17 +39,22 @@ SIDES = 3
 
 @dataclass(frozen=True)
 class Findings:
-    """What is wrong with an overlay. ``broken_topics`` (topic_id, side, nodes) has a row for each side of each broken
-    topic, named by its least node."""
+    """What is wrong with an overlay."""
 
     links: DataFrame
     """The links as :func:`described_links` gives them, held."""
     shapes: DataFrame
     """What the overlay is to each topic, as :func:`overlay_spark.frames.metrics.topic_shapes` gives it, settled."""
-    broken_topics: DataFrame
+    sides: Callable[[], DataFrame]
+    """Gives ``broken_topics``. Where nothing is broken nobody asks, and even planning it would take its time."""
     faults: tuple[Fault, ...]
     huge: tuple[int, ...] = ()
     """The topics whose links were contracted."""
+
+    @property
+    def broken_topics(self) -> DataFrame:
+        """(topic_id, side, nodes), a row for each side of each broken topic, named by its least node."""
+        return self.sides()
 
     def only(self, kind: str) -> bool:
         """Whether all faults, and at least one, are of this kind."""
@@ -93,16 +100,16 @@ def verify_links(
     described = workspace.hold(described_links(problem, links))
     between = described.where("src <> dst")
     shapes = workspace.settle(topic_shapes(problem, between, diameter_max_nodes, huge))
-    components = topic_components(problem, between, method, workspace, huge)
-    broken = workspace.hold(sides_of_broken_topics(problem, components))
+    components = cache(partial(topic_components, problem, between, method, workspace, huge))
+    sides = cache(lambda: workspace.hold(sides_of_broken_topics(problem, components())))
     if method == GROUPED:  # the same labels in the same tasks
         seen, pieces = F.sum("nodes"), F.sum("components")
         counted_in = shapes
     else:
         seen, pieces = F.count(F.lit(1)), F.count_if(F.col("node") == F.col("component"))
-        counted_in = components
-    topics = topic_audit(problem, counted_in, seen, pieces, broken)
-    return Findings(described, shapes, broken, tuple(faults_of([topics, _link_audit(described)])), huge)
+        counted_in = components()
+    topics = topic_audit(problem, counted_in, seen, pieces, sides)
+    return Findings(described, shapes, sides, tuple(faults_of([topics, _link_audit(described)])), huge)
 
 
 def require_valid(problem: IndexedProblem, found: Findings, method: str, workspace: Workspace) -> None:
@@ -136,7 +143,7 @@ def sides_of_broken_topics(problem: IndexedProblem, components: DataFrame) -> Da
 
 
 def topic_audit(
-    problem: IndexedProblem, counted_in: DataFrame, seen: Column, pieces: Column, broken: DataFrame
+    problem: IndexedProblem, counted_in: DataFrame, seen: Column, pieces: Column, sides: Callable[[], DataFrame]
 ) -> Audit:
     """Whether topics are in pieces: there are more pieces than topics then. Which those are is only looked for then.
 
@@ -153,7 +160,7 @@ def topic_audit(
                 UNSEEN, lambda n, _: f"The check saw {counted(n, 'subscription[|s]')} more or fewer than there are."
             ),
             Finding(UNSEEN, lambda n, _: f"The check saw {counted(n, 'topic[|s]')} fewer than there are."),
-            Finding(BROKEN, lambda n, _: f"The overlay leaves {_say_broken(broken)}"),
+            Finding(BROKEN, lambda n, _: f"The overlay leaves {_say_broken(sides())}"),
         ),
     )
 

@@ -13,7 +13,7 @@ from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
 from overlay_spark.results import Overlay
-from overlay_spark.side_by_side import ahead, side_by_side
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
@@ -36,13 +36,12 @@ def run_design(
     run = run or Run(job="design", options=options)
     progress("look at the output")
     if not dry_run:
-        _, run.generation = side_by_side(
+        run.new, run.generation = side_by_side(
             [partial(require_writable, spark, output), partial(next_generation, spark, output)]
         )
-    described = ahead(partial(describe, spark, inputs))  # while the run's row is opened
     with recorded(spark, None if dry_run else output, run):
         progress("read")
-        run.inputs = described()
+        run.inputs = describe(spark, inputs)
         problem = load_problem(spark, inputs, dict(run.inputs))
         overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=progress)
         run.algorithm, run.engine = overlay.algorithm, overlay.engine
@@ -73,9 +72,12 @@ def write_overlay(overlay: Overlay, output: Destination, run: Run) -> None:
     table, the other run writes it.
     """
     assert run.generation is not None
+    run.opened()
     counts, links = overlay.metrics, output.table(catalog.OVERLAY_LINKS.name)
     found = in_files(overlay.links, counts.links)
-    delta.overwrite(catalog.OVERLAY_LINKS, found, links, run.metadata, run.generation)
+    delta.overwrite(
+        catalog.OVERLAY_LINKS, found, links, run.metadata, run.generation, catalog.OVERLAY_LINKS.name in run.new
+    )
     version = delta.version_of(overlay.links.sparkSession, links, run.run_id)
     if version is None:
         raise lost_race(output)
@@ -84,7 +86,12 @@ def write_overlay(overlay: Overlay, output: Destination, run: Run) -> None:
         (catalog.OVERLAY_TOPICS, in_files(overlay.topics, counts.topics)),
         (catalog.OVERLAY_NODES, in_files(overlay.nodes, counts.nodes)),
     )
-    side_by_side([partial(delta.overwrite, t, f, output.table(t.name), about, run.generation) for t, f in derived])
+    side_by_side(
+        [
+            partial(delta.overwrite, t, f, output.table(t.name), about, run.generation, t.name in run.new)
+            for t, f in derived
+        ]
+    )
 
 
 def in_files(frame: DataFrame, rows: int) -> DataFrame:

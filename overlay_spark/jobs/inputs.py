@@ -35,12 +35,12 @@ class Inputs:
 
 
 def describe(spark: SparkSession, inputs: Inputs) -> dict[str, dict[str, Any]]:
-    """Reference and, for Delta tables, newest version of each input by table name."""
+    """Reference and, for Delta tables, newest version of each input and when it was committed, by table name."""
     given = inputs.by_table()
-    versions = side_by_side([partial(_version, spark, reference) for reference in given.values()])
+    told = side_by_side([partial(_version, spark, reference) for reference in given.values()])
     return {
-        table.name: {"reference": str(reference), "version": version}
-        for (table, reference), version in zip(given.items(), versions, strict=True)
+        table.name: {"reference": str(reference), "version": version, "at": at}
+        for (table, reference), (version, at) in zip(given.items(), told, strict=True)
     }
 
 
@@ -58,8 +58,9 @@ def load_problem(spark: SparkSession, inputs: Inputs, described: dict[str, dict[
     return OverlayProblem(frames[catalog.SUBSCRIPTIONS], costs, frames.get(catalog.NODES))
 
 
-def _version(spark: SparkSession, reference: Reference) -> int | None:
-    return delta.latest_version(spark, reference) if reference.kind in ("delta", "table") else None
+def _version(spark: SparkSession, reference: Reference) -> tuple[int | None, int | None]:
+    found = delta.commits(spark, reference, 1) if reference.kind in ("delta", "table") else []
+    return (found[0].version, found[0].at) if found else (None, None)
 
 
 def _read(spark: SparkSession, table: Table, reference: Reference, version: int | None) -> DataFrame:

@@ -217,6 +217,26 @@ OVERLAY_NODES = Table(
     key=("node_id",),
 )
 
+OVERLAY_BACKUPS = Table(
+    "overlay_backups",
+    "one row per node and backup: who may take over its links, kept between refreshes of small overlays",
+    (_id("node_id", "a broker"), _id("backup_id", "its backup"), _count("layer", "which of its covers, from 0")),
+    key=("node_id", "backup_id"),
+    role="state",
+)
+
+OVERLAY_CHANGES = Table(
+    "overlay_changes",
+    "one row per link that a refresh added or removed, in the order to apply them: additions first",
+    (
+        Column("run_id", "string", "the run that committed the links"),
+        _count("step", "place in the order, from 0", "bigint"),
+        Column("action", "string", "add or remove"),
+        *OVERLAY_LINKS.columns[:3],
+    ),
+    key=("run_id", "step"),
+)
+
 RUNS = Table(
     "runs",
     "one row per run, including those refused and failed",
@@ -264,6 +284,8 @@ TABLES = (
     OVERLAY_LINKS,
     OVERLAY_TOPICS,
     OVERLAY_NODES,
+    OVERLAY_BACKUPS,
+    OVERLAY_CHANGES,
     RUNS,
     EXPERIMENTS,
 )

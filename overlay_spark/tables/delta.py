@@ -16,14 +16,14 @@ import json
 import posixpath
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField
 
@@ -36,6 +36,12 @@ from overlay_spark.tables.references import Reference
 NOT_THERE = ("PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "DELTA_MISSING_DELTA_TABLE")
 CONFLICT = re.compile(r"DELTA_(CONCURRENT_\w+|METADATA_CHANGED|PROTOCOL_CHANGED)|(Concurrent\w*|\w+Changed)Exception")
 """How Delta says that another commit was quicker."""
+THERE = re.compile(r"DELTA_PATH_EXISTS|DELTA_TABLE_ALREADY_EXISTS")
+"""How Delta says that there is a table where one was to be created."""
+TIDYING = re.compile(
+    "OPTIMIZE|VACUUM|REORG|CLUSTER|ANALYZE|COMPUTE STATS|UPGRADE PROTOCOL|(UN)?SET TBLPROPERTIES|(ADD|DROP) CONSTRAINT"
+)
+"""Operations that leave all rows as they are."""
 TRIES = 10
 FENCE = "overlay_spark"
 """The name under which Delta remembers the generation of a table."""
@@ -54,10 +60,18 @@ def read(spark: SparkSession, reference: Reference, version: int | None = None) 
 
 
 class Commit(NamedTuple):
-    """One version of a table, and what its commit says of itself (``userMetadata``)."""
+    """One version of a table, what its commit says of itself (``userMetadata``), what Delta says that it did, and when:
+    in milliseconds since 1970."""
 
     version: int
     metadata: dict[str, Any]
+    operation: str = ""
+    at: int = 0
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether it may have changed any; not if it only tidied files up, or told something of the table."""
+        return not TIDYING.match(self.operation)
 
 
 def commits(spark: SparkSession, reference: Reference, most: int = LOOK_BACK) -> list[Commit]:
@@ -65,10 +79,10 @@ def commits(spark: SparkSession, reference: Reference, most: int = LOOK_BACK) ->
     if not exists(spark, reference):
         raise InputError([f"{reference}: there is no Delta table here. Check the path or name."])
     try:
-        told = spark.sql(f"DESCRIBE HISTORY {_identifier(spark, reference)} LIMIT {most:d}").select(
-            "version", "userMetadata"
+        told = spark.sql(f"DESCRIBE HISTORY {identifier(spark, reference)} LIMIT {most:d}").select(
+            "version", "userMetadata", "operation", F.unix_millis("timestamp")
         )
-        return [Commit(int(row["version"]), _metadata(row["userMetadata"])) for row in told.collect()]
+        return [Commit(int(row[0]), _metadata(row[1]), row[2] or "", int(row[3])) for row in told.collect()]
     except PySparkException as error:
         if reference.kind == "table" and "DELTA" in (error.getCondition() or ""):
             return []
@@ -121,7 +135,7 @@ def _stored_columns(spark: SparkSession, reference: Reference) -> list[StructFie
         raise
 
 
-def _identifier(spark: SparkSession, reference: Reference) -> str:
+def identifier(spark: SparkSession, reference: Reference) -> str:
     """The table as SQL names it: a catalog's name is quoted already, and a path cannot leave its quotes."""
     if reference.kind == "table":
         return reference.place
@@ -145,8 +159,9 @@ def _absolute(spark: SparkSession, reference: Reference) -> str:
     return str(Path(path).absolute())
 
 
-def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) -> None:
+def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) -> frozenset[str]:
     """Refuse stored tables with columns that are not declared, or of another type; a table may lack some, or not exist.
+    Gives back the names of those that do not.
 
     Every write asks this of its own table; asked of all tables beforehand, it keeps a job from writing only a few.
     """
@@ -161,32 +176,57 @@ def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) 
             faults.append(f"{reference}: table '{table.name}' has {columns}. Give another output folder or schema.")
     if faults:
         raise InputError(faults)
+    return frozenset(table.name for table, stored in zip(places, found, strict=True) if not stored)
 
 
 def overwrite(
-    table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any], generation: int | None = None
+    table: Table,
+    frame: DataFrame,
+    reference: Reference,
+    metadata: Mapping[str, Any],
+    generation: int | None = None,
+    is_new: bool = False,
 ) -> None:
     """Replace all rows in one commit, and the columns by those declared; create the table if there is none.
 
     With a ``generation``, only where no commit of this generation or a later one was made before, whoever is quicker:
     Delta itself remembers the last one, in the commit. :func:`version_of` tells whether anything was written.
+
+    A table ``is_new`` that was not there when it was looked for: it is created without another look, and where one is
+    there by now after all, nothing is done to it but what is done to any other.
     """
-    options: dict[str, Any] = {"overwriteSchema": True}
-    if generation is not None:
-        options |= {"txnAppId": FENCE, "txnVersion": generation}
-    _save(table, frame, reference, metadata, "overwrite", options)
+    _save(table, frame, reference, metadata, "overwrite", {"overwriteSchema": True, **_fence(generation)}, is_new)
 
 
-def append(table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any]) -> None:
-    """Add rows in one commit, and columns that the table lacks at its end; create the table if there is none."""
-    _save(table, frame, reference, metadata, "append", {"mergeSchema": True})
+def _fence(generation: int | None) -> dict[str, Any]:
+    """By which Delta takes no second commit of a generation. Such a commit is made even where no row changes."""
+    return {} if generation is None else {"txnAppId": FENCE, "txnVersion": generation}
 
 
-def replace_run(table: Table, frame: DataFrame, reference: Reference, run_id: str, metadata: Mapping[str, Any]) -> None:
-    """Put rows in the place of those of a run, in one commit."""
+def append(
+    table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any], is_new: bool = False
+) -> None:
+    """Add rows in one commit, and columns that the table lacks at its end; create the table if there is none.
+
+    ``is_new`` as for :func:`overwrite`.
+    """
+    _save(table, frame, reference, metadata, "append", {"mergeSchema": True}, is_new)
+
+
+def replace_run(
+    table: Table,
+    frame: DataFrame,
+    reference: Reference,
+    run_id: str,
+    metadata: Mapping[str, Any],
+    generation: int | None = None,
+) -> None:
+    """Put rows in the place of those of a run, in one commit; with a ``generation``, as :func:`overwrite`. Without one,
+    Delta may leave out a commit that changes no row."""
     if not re.fullmatch(r"[\w-]+", run_id):  # it becomes SQL text
         raise ValueError(f"{run_id!r} is not the id of a run")
-    _save(table, frame, reference, metadata, "overwrite", {"replaceWhere": f"run_id = '{run_id}'"})
+    options = {"replaceWhere": f"run_id = '{run_id}'", **_fence(generation)}
+    _save(table, frame, reference, metadata, "overwrite", options)
 
 
 def _save(
@@ -196,19 +236,46 @@ def _save(
     metadata: Mapping[str, Any],
     mode: str,
     options: Mapping[str, Any],
+    is_new: bool = False,
 ) -> None:
-    require_own_columns(frame.sparkSession, {table: reference})
     columns = [F.col(c.name).alias(c.name, metadata={"comment": c.doc}) for c in table.columns]
-    writer = frame.select(*columns).write.format("delta").mode(mode).options(**options)
+    writer = frame.select(*columns).write.format("delta").options(**options)
     writer = writer.option("userMetadata", json.dumps(dict(metadata), sort_keys=True))
     writer = writer.option("comment", table.doc)  # kept by catalogs; a folder has no place for it
+    if table.role == "in":
+        writer = writer.option("delta.enableChangeDataFeed", "true")  # what an overlay is refreshed by
     for name, sql in table.constraints.items():
         writer = writer.option(f"delta.constraints.{name}", sql)
+    if is_new and _is_created(writer, reference):
+        return
+    require_own_columns(frame.sparkSession, {table: reference})
+    writer = writer.mode(mode)
+    tried(lambda: writer.saveAsTable(reference.place) if reference.kind == "table" else writer.save(reference.place))
+
+
+def tried(commit: Callable[[], Any]) -> None:
+    """Commit, again and again while others commit at the same moment."""
     for left in reversed(range(TRIES)):
         try:
-            writer.saveAsTable(reference.place) if reference.kind == "table" else writer.save(reference.place)
+            commit()
             return
         except Exception as error:  # Spark's or py4j's, by the kind of session
             if not left or not CONFLICT.search(str(error)):
                 raise
             time.sleep(0.1)  # a conflict is over as soon as the other commit is there
+
+
+def _is_created(writer: DataFrameWriter, reference: Reference) -> bool:
+    """Whether the table was created: not where another was quicker. A catalog is asked in no time, so left to others.
+
+    A look at a folder that holds no table takes ten times as long as one at a table.
+    """
+    if reference.kind == "table":
+        return False
+    try:
+        writer.mode("error").save(reference.place)
+    except Exception as error:  # Spark's or py4j's, by the kind of session
+        if not THERE.search(str(error)) and not CONFLICT.search(str(error)):
+            raise
+        return False
+    return True

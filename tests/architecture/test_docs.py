@@ -35,7 +35,7 @@ def test_readme__has_words_and_layers():
     words = [
         line.split(" | ")[0].strip("| ") for line in README.split("## Words")[1].split("## Inside")[0].splitlines()
     ]
-    assert len([word for word in words if word and word not in ("word", "---|---")]) == 12
+    assert len([word for word in words if word and word not in ("word", "---|---")]) == 15
     layers = re.findall(r"^\d+\. (.*)$", README.split("## Inside")[1].split("### To add")[0], re.MULTILINE)
     named = set(re.findall(r"`(\w+)(?:/|\.py)`", " ".join(layers)))
     rooms = {path.stem for path in (ROOT / "overlay_spark").iterdir() if path.suffix in ("", ".py")}

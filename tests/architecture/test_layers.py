@@ -122,14 +122,14 @@ def test_module__works_on_spark_connect(path):
     assert not re.search(r"\._jvm\b|\._jsc\b|\.rdd\b|(?<!\bF)\.broadcast\(|\bparallelize\b", text)
     if path.name != "workspace.py":
         assert not re.search(r"\.(persist|cache|checkpoint|localCheckpoint)\(", text), "lineage is cut in workspace.py"
-    if path.name != "delta.py":
-        assert not re.search(r"\.sql\(", text), "SQL text is written in delta.py"
+    if path.name not in ("delta.py", "feed.py"):
+        assert not re.search(r"\.sql\(", text), "SQL text is written where Delta is asked"
     assert "sparkContext" not in text or path.name == "session.py"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_module__is_one_room(path):
-    assert len(path.read_text().splitlines()) <= (150 if path.name == "api.py" else 300)
+    assert len(path.read_text().splitlines()) <= (200 if path.name == "api.py" else 300)
     if path.parent.name != "engines":
         assert not re.search(r"""["'](kernel|single)["'](?!\s*:)""", strip_sections(path.read_text())), (
             "an engine's own words"

@@ -88,6 +88,7 @@ def drawn(rng, model, n=60, n_topics=9):
     return Instance.from_pairs(n, n_topics, nodes, topics, costs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model, divided",
     [
@@ -130,6 +131,7 @@ def test_divide__connects_all_that_can_be_with_links_that_each_join_something(sp
     assert (WIDENED in stages) == (model == "few listed")
 
 
+@pytest.mark.slow
 def test_divide__gives_the_same_however_rows_are_split(spark, workspace):
     instance = drawn(np.random.default_rng(3), "points")
     table = problem_of(spark, instance)
@@ -147,6 +149,7 @@ def test_divide__gives_the_same_however_rows_are_split(spark, workspace):
     assert "level-1" in found[0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm, steps", [("trees", ()), ("fewest_links", ()), ("primal_dual", ("reverse_delete",))]
 )

@@ -66,6 +66,7 @@ def by_greedy(instance, name):
     return [(u, v, cost, len(wants[u] & wants[v]), joins) for u, v, cost, joins in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["greedy", "fewest_links"])
 def test_golden_cases__of_which_a_task_finishes_are_solved_link_by_link(spark, name):
@@ -108,6 +109,7 @@ def clusters(spark, workspace):
     return given, [tuple(pair) for pair in case["expected"]["GrMAW"]["edges"]]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "chosen, conf",
@@ -141,6 +143,7 @@ def test_rounds__with_graphframes_pick_the_same(spark, clusters, workspace):
     assert [row[:2] for row in found] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_rounds__where_nothing_can_be_kept_are_staged_and_let_go(spark, clusters, refusing, tmp_path, monkeypatch):
     given, expected = clusters
@@ -160,6 +163,7 @@ def test_rounds__where_nothing_can_be_kept_are_staged_and_let_go(spark, clusters
     assert max(most) <= picked + 12
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_links_that_cannot_connect_every_topic__are_told_by_the_proof(spark):
     wants, costs = [(n, "x") for n in "abcd"], [("a", "b", 1.0), ("c", "d", 1.0)]
@@ -202,6 +206,7 @@ def test_engine__has_the_greedy_choices_and_others_are_refused_with_those_that_d
         choose(None, Options().designing("trees", "frames"))
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_links_in_order__are_those_of_the_kernel_engine(spark):
     (case,) = [case for case in CASES if case["name"] == "ties_v16"]

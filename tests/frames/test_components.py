@@ -162,6 +162,7 @@ def test_growing_components__are_those_by_definition(spark, workspace, method, s
     assert 0 < len(open_topics) < len(before)
 
 
+@pytest.mark.slow
 def test_growing_components__keep_a_size_that_spark_can_tell(spark, workspace):
     """Settled rows keep the size guessed for them: unbounded, guesses would have millions of digits after ten rounds."""
     growth = Growth.of(spark, workspace, checks.instance_of([{0}] * 20, 1))

@@ -82,6 +82,7 @@ def test_estimate__counts_listed_links_that_share_a_topic(spark):
     assert (found.candidates, found.is_exact) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_design_and_estimate__agree_where_many_listed_links_are_of_no_use(spark):
     """Of six hundred listed links three join nodes that share a topic: only those can be candidates."""
@@ -113,6 +114,7 @@ def limited(n_bytes):
     return Options(design=limit(engine="kernel"))
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
     small = Options(design=DesignOptions(task_memory="100m"))

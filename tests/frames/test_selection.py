@@ -44,6 +44,7 @@ def safe_by_definition(growth, unit_costs, threshold):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("unit_costs, buckets, parts", [(False, 5, 4), (True, 1, 1)])
 def test_safe_links__are_those_by_definition(spark, workspace, monkeypatch, unit_costs, buckets, parts):

@@ -107,6 +107,17 @@ def test_findings__have_the_kinds_of_all_faults_and_the_sides_of_broken_topics(s
 
 
 @pytest.mark.spark
+def test_sides_of_broken_topics__are_not_planned_where_none_is_broken(spark, workspace, given, monkeypatch):
+    asked = []
+    plan = module.sides_of_broken_topics
+    monkeypatch.setattr(module, "sides_of_broken_topics", lambda *known: asked.append(1) or plan(*known))
+    found = verify_links(given, links(spark, ("b", "a", 1.0), ("a", "c", 2.5)), GROUPED, workspace)
+    assert not asked
+    assert found.broken_topics is found.broken_topics
+    assert asked == [1]
+
+
+@pytest.mark.spark
 @pytest.mark.parametrize("rows", [
     [("c", "b", 2.0), ("c", "b", 2.0), ("c", "d", 9.0), ("a", "a", 1.0), ("b", "who", 1.0), ("who", "who", 1.0)],
     [],

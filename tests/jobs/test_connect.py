@@ -56,6 +56,16 @@ if __name__ == "__main__":
     codes["verify delta"] = command("verify", "delta", "--overlay", f"{folder}/out-delta")
     codes["estimate csv"] = command("estimate", "csv")
     codes["nothing there"] = command("verify", "csv", "--overlay", f"{folder}/nowhere")
+    codes["design kept"] = command("design", "delta", "--output", f"{folder}/out-kept")
+    came = catalog.SUBSCRIPTIONS.rows(spark, [("b", "y"), ("d", "y")])
+    delta.append(catalog.SUBSCRIPTIONS, came, place.table("subscriptions"), {})
+    delta.append(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, [("b", "d", 0.5)]), place.table("link_costs"), {})
+    keep = ("--output", f"{folder}/out-kept")
+    codes["refresh too much"] = command("refresh", "delta", *keep)
+    codes["refresh"] = command("refresh", "delta", *keep, "--set", "refresh.most_added=9")
+    codes["verify kept"] = command("verify", "delta", "--overlay", f"{folder}/out-kept")
+    codes["refresh nothing"] = command("refresh", "delta", *keep)
+    codes["refresh csv"] = command("refresh", "csv", *keep)
     with open(sys.argv[3], "w") as file:
         json.dump({"kind": type(spark).__module__, "codes": codes}, file)
     spark.stop()
@@ -89,9 +99,13 @@ def test_jobs__over_connect_need_no_plugin(spark, tmp_path):
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["kind"] == "pyspark.sql.connect.session"
     done_well = ("design delta", "design csv", "design in rounds", "design in parts", "verify parts", "verify delta")
+    done_well += ("design kept", "refresh", "verify kept", "refresh nothing")
     codes = dict.fromkeys((*done_well, "estimate csv"), 0)
-    assert found["codes"] == {**codes, "nothing there": 1}, done.stderr[-4000:]
+    refused = dict.fromkeys(("nothing there", "refresh too much", "refresh csv"), 1)
+    assert found["codes"] == {**codes, **refused}, done.stderr[-4000:]
     assert "there is no Delta table here" in done.stderr
+    assert "run it with --approve" in done.stderr
+    assert "was not computed from a version of a Delta table of subscriptions" in done.stderr
     assert "Traceback" not in done.stderr
     for kind in ("delta", "csv", "rounds"):
         place = Destination.parse(str(tmp_path / f"out-{kind}"))
@@ -100,3 +114,16 @@ def test_jobs__over_connect_need_no_plugin(spark, tmp_path):
         runs = delta.read(spark, place.table("runs")).collect()
         verified = [("verify", "done")] if kind == "delta" else []
         assert sorted((row["job"], row["status"]) for row in runs) == [("design", "done"), *verified]
+    kept = Destination.parse(str(tmp_path / "out-kept"))
+    links = delta.read(spark, kept.table(catalog.OVERLAY_LINKS.name)).select("src", "dst", "pick")
+    assert sorted_rows(links) == [("a", "b", 0), ("a", "c", 1), ("b", "d", 2)]
+    runs = delta.read(spark, kept.table("runs")).orderBy("started").collect()
+    assert [(row["job"], row["status"]) for row in runs] == [
+        ("design", "done"),
+        ("refresh", "refused"),
+        ("refresh", "done"),
+        ("verify", "done"),
+        ("refresh", "refused"),
+    ]
+    changes = delta.read(spark, kept.table("overlay_changes")).select("step", "action", "src", "dst")
+    assert sorted_rows(changes) == [(0, "add", "b", "d")]

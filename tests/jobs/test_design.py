@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,6 +58,11 @@ def test_design__writes_tables_in_single_commits_that_name_the_run(spark, tmp_pa
     assert (run["status"], run["job"], run["algorithm"], run["engine"]) == ("done", "design", "greedy", "kernel")
     assert json.loads(run["metrics"])["cost"] == overlay.metrics.cost == 3.0
     assert json.loads(run["inputs"])["subscriptions"]["version"] == 1
+    times = {
+        name: delta.commits(spark, given, 1)[0].at
+        for name, given in (("subscriptions", inputs.subscriptions), ("link_costs", inputs.link_costs))
+    }
+    assert 0 < abs(times["link_costs"] - 1000 * time.time()) < 3_600_000
     for name in ("overlay_links", "overlay_topics", "overlay_nodes"):
         written = output.table(name)
         assert delta.latest_version(spark, written) == 0
@@ -64,7 +70,9 @@ def test_design__writes_tables_in_single_commits_that_name_the_run(spark, tmp_pa
             "run_id": run["run_id"],
             "job": "design",
             "generation": 0,
+            "algorithm": "greedy",
             "inputs": {"subscriptions": 1, "link_costs": 0},
+            "input_times": times,
             **({} if name == "overlay_links" else {"links_version": 0}),
         }
     assert sorted_rows(delta.read(spark, output.table("overlay_links"))) == sorted_rows(overlay.links)

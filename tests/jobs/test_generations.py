@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from overlay_spark.errors import GuardError, InputError
 from overlay_spark.jobs import design as design_job
 from overlay_spark.jobs.design import run_design, write_overlay
-from overlay_spark.jobs.generations import next_generation, require_writable, stale_tables
+from overlay_spark.jobs.generations import Head, next_generation, require_writable, stale_tables
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run
 from overlay_spark.options import Options
@@ -59,6 +61,63 @@ def test_generations__count_up_and_all_tables_of_a_run_name_the_same(spark, plac
     assert rows == [("done", 0), ("done", 1)]
 
 
+def test_run__in_a_new_place_looks_for_each_table_once(spark, place, inputs, monkeypatch):
+    """A look at what is not there takes ten times as long as one at a table."""
+    look, missing = delta._stored_columns, Counter()
+
+    def counting(spark, reference):
+        found = look(spark, reference)
+        missing.update([] if found else [Path(reference.place).name])
+        return found
+
+    monkeypatch.setattr(delta, "_stored_columns", counting)
+    run_design(spark, inputs, place, Options()).close()
+    assert missing == {"overlay_links": 2, "overlay_topics": 1, "overlay_nodes": 1, "runs": 1}  # links: the generation
+    missing.clear()
+    run_design(spark, inputs, place, Options()).close()
+    assert not missing
+
+
+def test_head__is_current_for_the_very_tables_it_was_computed_from():
+    metadata = {"inputs": {"subscriptions": 3, "nodes": 1}, "input_times": {"subscriptions": 7000, "nodes": 9000}}
+    head = Head(generation=0, version=0, metadata=metadata)
+    subscriptions, nodes = {"version": 3, "at": 7000}, {"version": 1, "at": 9001}
+    same = {"subscriptions": subscriptions, "nodes": nodes}
+    assert head.is_current(same)
+    assert not head.is_current({**same, "nodes": {"version": 2, "at": 9000}})
+    assert not head.is_current({**same, "nodes": {"version": 1, "at": 99000}})
+    assert not head.is_current({"subscriptions": subscriptions})
+    assert not head.is_current({**same, "site_costs": {"version": 0, "at": 9000}})
+    assert not head.is_current({**same, "nodes": {"version": None, "at": None}})
+    assert not replace(head, unfinished=("overlay_nodes",)).is_current(same)
+    assert not replace(head, undone=delta.Commit(1, {}, "RESTORE")).is_current(same)
+    of_before = replace(head, metadata={"inputs": metadata["inputs"]})  # written when times were not
+    assert of_before.is_current(same)
+
+
+@pytest.mark.parametrize("operation", ["OPTIMIZE", "VACUUM END", "SET TBLPROPERTIES", "DROP CONSTRAINT"])
+def test_commits__that_tidy_up_change_no_rows(operation):
+    assert not delta.Commit(1, {}, operation).is_of_rows
+    assert all(delta.Commit(1, {}, other).is_of_rows for other in ("RESTORE", "DELETE", "WRITE", "MERGE", ""))
+
+
+@pytest.mark.slow
+def test_run__begun_before_another_made_the_tables_is_the_second_of_them(spark, place, inputs, monkeypatch):
+    run_design(spark, inputs, place, Options()).close()
+    found = set()
+
+    def nothing(spark, output):
+        found.update(require_writable(spark, output))
+        return frozenset(table.name for table in (catalog.OVERLAY_LINKS, catalog.RUNS)) | set(DERIVED)
+
+    monkeypatch.setattr(design_job, "require_writable", nothing)
+    run_design(spark, inputs, place, Options()).close()
+    assert not found
+    assert {generation_of(spark, place, name) for name in ("overlay_links", *DERIVED)} == {1}
+    rows = sorted_rows(delta.read(spark, place.table("runs")).select("status", "generation"))
+    assert rows == [("done", 0), ("done", 1)]
+
+
 def test_run__that_was_overtaken_writes_nothing_and_says_so(spark, place, inputs, monkeypatch):
     """The other run begins later and commits between this one's start and its write."""
     write = design_job.write_overlay
@@ -84,13 +143,14 @@ def test_run__that_was_overtaken_writes_nothing_and_says_so(spark, place, inputs
     ]
 
 
+@pytest.mark.slow
 def test_derived_tables__of_an_earlier_generation_never_replace_later_ones(spark, place, inputs, monkeypatch):
     """This run's links are committed; before its other tables are, a later run writes everything."""
     overlay = run_design(spark, inputs, place, Options())
     late, overwrite = Run(job="design", options=Options(), generation=1), delta.overwrite
 
-    def between(table, frame, reference, metadata, generation=None):
-        written = overwrite(table, frame, reference, metadata, generation)
+    def between(table, frame, reference, metadata, *rest):
+        written = overwrite(table, frame, reference, metadata, *rest)
         if table is catalog.OVERLAY_LINKS and metadata["run_id"] == late.run_id:
             run_design(spark, inputs, place, Options().designing("trees")).close()
         return written
@@ -106,7 +166,8 @@ def test_stale_tables__are_told_by_name(spark, place, inputs):
     run = Run(job="design", options=Options(), generation=1)
     delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, place.table("overlay_links"), run.metadata, 1)
     assert stale_tables(spark, place) == tuple(
-        f"{name} is of generation 0, but overlay_links of generation 1: design again to renew it." for name in DERIVED
+        f"{name} is of generation 0, but overlay_links of generation 1: refresh or design again to renew it."
+        for name in DERIVED
     )
     elsewhere = Destination.parse(str(place) + "-links")
     delta.overwrite(catalog.OVERLAY_LINKS, overlay.links, elsewhere.table("overlay_links"), run.metadata, 1)

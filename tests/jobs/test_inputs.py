@@ -45,9 +45,13 @@ def test_load_problem__reads_tables_of_every_kind_at_the_versions_described(spar
     inputs = Inputs(stored["subscriptions"], stored["nodes"], link_costs=place)
     described = describe(spark, inputs)
     assert described == {
-        "subscriptions": {"reference": f"csv:{tmp_path}/subscriptions.csv", "version": None},
-        "nodes": {"reference": f"parquet:{tmp_path}/nodes", "version": None},
-        "link_costs": {"reference": f"delta:{tmp_path}/link_costs", "version": 1},
+        "subscriptions": {"reference": f"csv:{tmp_path}/subscriptions.csv", "version": None, "at": None},
+        "nodes": {"reference": f"parquet:{tmp_path}/nodes", "version": None, "at": None},
+        "link_costs": {
+            "reference": f"delta:{tmp_path}/link_costs",
+            "version": 1,
+            "at": delta.commits(spark, place, 1)[0].at,
+        },
     }
     commit(3.0)
     found = load_problem(spark, inputs, described)

@@ -20,7 +20,10 @@ from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
 START = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
-INPUTS = {"subscriptions": {"reference": "delta:in", "version": 7}, "nodes": {"reference": "csv:n", "version": None}}
+INPUTS = {
+    "subscriptions": {"reference": "delta:in", "version": 7, "at": 123},
+    "nodes": {"reference": "csv:n", "version": None},
+}
 
 
 def clock():
@@ -31,7 +34,7 @@ def clock():
 
 def test_metadata__names_the_run_its_job_and_the_versions_it_read():
     run = Run(job="design", options=Options(), run_id="one", inputs=INPUTS)
-    told = {"run_id": "one", "job": "design", "generation": None}
+    told = {"run_id": "one", "job": "design", "generation": None, "input_times": {"subscriptions": 123}}
     assert run.metadata == {**told, "inputs": {"subscriptions": 7, "nodes": None}}
 
 
@@ -111,13 +114,19 @@ def test_row__that_cannot_be_closed_does_not_hide_what_stopped_the_run(spark, tm
 
 
 @pytest.mark.spark
-def test_row__that_cannot_be_opened_stops_the_run_before_anything_is_done(spark, tmp_path):
+def test_row__that_cannot_be_opened_stops_the_run_before_anything_is_written(spark, tmp_path):
+    """Whatever writes waits for the row; what does not is told when it ends."""
     (tmp_path / "file").write_text("in the way")
     begun = []
 
-    def begin() -> None:
-        with recorded(spark, Destination.parse(f"{tmp_path}/file/out"), Run(job="design", options=Options())):
-            begun.append(True)
+    def begin(writes: bool = True) -> None:
+        with recorded(spark, Destination.parse(f"{tmp_path}/file/out"), Run(job="design", options=Options())) as run:
+            if writes:
+                run.opened()
+                begun.append(True)
+
+    with pytest.raises(Exception, match=r"file/out|Not a directory|create"):
+        begin(writes=False)
 
     with pytest.raises(Exception, match=r"file/out|Not a directory|create"):
         begin()

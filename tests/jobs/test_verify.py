@@ -59,8 +59,8 @@ def test_verify__leaves_a_row_that_says_what_was_verified_and_how_it_went(spark,
             "overlay_nodes is missing",
         ]
         assert json.loads(row["inputs"]) == {
-            "subscriptions": {"reference": f"csv:{tmp_path}/subscriptions.csv", "version": None},
-            "link_costs": {"reference": f"csv:{tmp_path}/link_costs.csv", "version": None},
+            "subscriptions": {"reference": f"csv:{tmp_path}/subscriptions.csv", "version": None, "at": None},
+            "link_costs": {"reference": f"csv:{tmp_path}/link_costs.csv", "version": None, "at": None},
             "overlay_links": {"reference": f"delta:{tmp_path}/out/overlay_links", "version": version},
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 
 from overlay_spark.errors import InputError
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.contract import Column, Rule
 from overlay_spark.tables.references import Destination, Reference
@@ -50,6 +52,15 @@ def test_overwrite__creates_the_table_and_replaces_it_in_single_commits(spark, d
     assert (delta.latest_version(spark, place), delta.commit_metadata(spark, place)) == (1, {"run_id": "two"})
     assert sorted_rows(delta.read(spark, place)) == [("c", "d", 2.0)]
     assert sorted_rows(delta.read(spark, place, 0)) == COSTS
+
+
+def test_replaced_run__commits_once_for_a_generation_though_it_changes_no_row(spark, destination):
+    place, table = destination.table("overlay_changes"), catalog.OVERLAY_CHANGES
+    one, none = (table.rows(spark, rows) for rows in ([("one", 0, "add", "a", "b", 1.0)], []))
+    for frame, run, generation in ((one, "one", 1), (none, "two", 2), (none, "two", 2), (one, "one", 1)):
+        delta.replace_run(table, frame, place, run, {"run_id": run}, generation)
+    assert [commit.metadata["run_id"] for commit in delta.commits(spark, place)] == ["two", "one"]
+    assert [row["run_id"] for row in delta.read(spark, place).collect()] == ["one"]
 
 
 def test_constraints__hold_from_the_first_commit(spark, destination):
@@ -170,6 +181,41 @@ def test_write__to_a_table_with_other_columns_is_refused(spark, destination, wri
     assert delta.latest_version(spark, place) == 0
 
 
+def test_write__of_a_new_table_creates_it_without_looking_for_it(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(delta, "require_own_columns", lambda *_: pytest.fail("looked for"))
+    for number, write in enumerate((delta.append, delta.overwrite)):
+        place = Reference("delta", str(tmp_path / str(number)))
+        write(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, COSTS), place, {"run_id": "one"}, is_new=True)
+        assert [commit.metadata for commit in delta.commits(spark, place)] == [{"run_id": "one"}]
+        with pytest.raises(Py4JJavaError, match="CHECK constraint"):
+            catalog.LINK_COSTS.rows(spark, [("a", "b", -1.0)]).write.format("delta").mode("append").save(place.place)
+
+
+def test_write__of_a_new_table_that_is_there_after_all_is_a_write_to_any_other(spark, destination):
+    place, more = destination.table("link_costs"), catalog.LINK_COSTS.rows(spark, [("c", "d", 2.0)])
+    delta.overwrite(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, COSTS), place, {}, 1, is_new=True)
+    delta.append(catalog.LINK_COSTS, more, place, {}, is_new=True)
+    assert sorted_rows(delta.read(spark, place)) == [*COSTS, ("c", "d", 2.0)]
+    delta.overwrite(catalog.LINK_COSTS, more, place, {"run_id": "late"}, 1, is_new=True)
+    assert delta.version_of(spark, place, "late") is None
+    delta.overwrite(catalog.LINK_COSTS, more, place, {"run_id": "next"}, 2, is_new=True)
+    assert delta.version_of(spark, place, "next") == 2
+    assert sorted_rows(delta.read(spark, place)) == [("c", "d", 2.0)]
+    other = grown(catalog.LINK_COSTS)
+    delta.append(other, other.rows(spark, [(1, *COSTS[0])]), destination.table("other"), {})
+    for write in delta.append, delta.overwrite:
+        with pytest.raises(InputError, match="given int, extra string"):
+            write(catalog.LINK_COSTS, more, destination.table("other"), {}, is_new=True)
+    assert delta.latest_version(spark, destination.table("other")) == 0
+
+
+def test_append__by_two_who_both_found_nothing_keeps_the_rows_of_both(spark, tmp_path):
+    place = Reference("delta", str(tmp_path / "table"))
+    frames = [catalog.LINK_COSTS.rows(spark, [(name, "z", 1.0)]) for name in "abc"]
+    side_by_side([partial(delta.append, catalog.LINK_COSTS, frame, place, {}, is_new=True) for frame in frames])
+    assert sorted_rows(delta.read(spark, place)) == [(name, "z", 1.0) for name in "abc"]
+
+
 def test_require_own_columns__tells_of_all_tables_at_once(spark, old):
     lost = {"overlay_links": "pick", "overlay_topics": "weighted_diameter", "overlay_nodes": "weighted_degree"}
     less = [
@@ -177,8 +223,9 @@ def test_require_own_columns__tells_of_all_tables_at_once(spark, old):
         for table in OLD_TABLES
         if table.name in lost
     ]
-    delta.require_own_columns(spark, {table: old.table(table.name) for table in OLD_TABLES})
-    delta.require_own_columns(spark, {catalog.LINK_COSTS: old.table("nowhere")})
+    places = {table: old.table(table.name) for table in OLD_TABLES}
+    assert not delta.require_own_columns(spark, places)
+    assert delta.require_own_columns(spark, {**places, catalog.LINK_COSTS: old.table("nowhere")}) == {"link_costs"}
     with pytest.raises(InputError) as refusal:
         delta.require_own_columns(spark, {table: old.table(table.name) for table in less})
     assert [fault.split("(")[1].split(")")[0] for fault in refusal.value.faults] == [
