@@ -21,7 +21,14 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from overlay_spark.options import Options
-    from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts, StoredOverlay
+    from overlay_spark.problems import (
+        CoordinateCosts,
+        ListedCosts,
+        OverlayProblem,
+        PackedOverlay,
+        SiteCosts,
+        StoredOverlay,
+    )
     from overlay_spark.results import Estimate, Overlay, Refresh, Verification
 
 try:
@@ -41,7 +48,7 @@ _HOMES = {
         "VerificationError",
     ),
     "options": ("Options",),
-    "problems": ("CoordinateCosts", "ListedCosts", "OverlayProblem", "SiteCosts", "StoredOverlay"),
+    "problems": ("CoordinateCosts", "ListedCosts", "OverlayProblem", "PackedOverlay", "SiteCosts", "StoredOverlay"),
     "results": ("Estimate", "Overlay", "Refresh", "Verification"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -58,6 +65,7 @@ __all__ = [
     "Overlay",
     "OverlayError",
     "OverlayProblem",
+    "PackedOverlay",
     "Refresh",
     "SetupError",
     "SiteCosts",

@@ -22,7 +22,7 @@ from overlay_spark.frames.outputs import links_only, links_table, measure
 from overlay_spark.frames.verification import require_valid, verify_links
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
-from overlay_spark.problems import OverlayProblem, StoredOverlay
+from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.results import Estimate, Facts, Overlay, Refresh, Verification
 from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
@@ -158,13 +158,16 @@ def check(problem: OverlayProblem, options: Options | None = None, beside_subscr
 
 
 def refresh(
-    problem: OverlayProblem, stored: StoredOverlay, options: Options | None = None, progress: Progress = silent
+    problem: OverlayProblem,
+    stored: StoredOverlay | PackedOverlay,
+    options: Options | None = None,
+    progress: Progress = silent,
 ) -> Refresh:
     """Bring an overlay up to date with what changed since, by as few links as it takes, and prove the result.
 
     Parameters
         problem     the tables as they are now.
-        stored      the overlay's tables, and the subscriptions that came or went since.
+        stored      the overlay's tables, or its packed state, and the subscriptions that came or went since.
         options     of which ``churn``, ``refresh``, ``degrees``, ``kernel``, ``costs`` and ``workspace`` are used.
         progress    told the name of each step as it begins.
     Returns
@@ -192,6 +195,7 @@ def refresh(
             topics=found.topics,
             nodes=found.nodes,
             backups=found.backups,
+            state=found.state,
             metrics=metrics_of(found),
             workspace=workspace,
         )

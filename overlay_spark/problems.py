@@ -103,3 +103,12 @@ class StoredOverlay:
     topics: DataFrame
     changes: DataFrame
     backups: DataFrame | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedOverlay:
+    """An overlay as a refresh left it, packed: OVERLAY_STATE. The subscriptions of then are in it; those of now follow
+    from the ``changes`` since, which are as for :class:`StoredOverlay`."""
+
+    state: DataFrame
+    changes: DataFrame

@@ -116,12 +116,13 @@ class RefreshMetrics:
 @dataclass(frozen=True, kw_only=True)
 class Refresh(_Result):
     """A checked overlay as changes of a stored one: ``changes`` (action, step, and the columns of OVERLAY_LINKS), of
-    which those of action ``update`` are in no step; ``topics``, ``nodes`` and ``backups`` are whole tables."""
+    which those of action ``update`` are in no step; the others are whole tables."""
 
     changes: DataFrame
     topics: DataFrame
     nodes: DataFrame
     backups: DataFrame
+    state: DataFrame
     metrics: RefreshMetrics
     workspace: Closes = field(repr=False)
 

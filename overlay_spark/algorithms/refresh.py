@@ -169,8 +169,8 @@ class BackupRows:
 def renewed_backups(
     instance: Instance, links: Links, old: BackupRows, changes: Changed, options: Options
 ) -> BackupRows:
-    """The backups of all nodes: the old ones, but anew for nodes that had none, that changed what they want, or one of
-    whose backups did or is gone."""
+    """The backups of all nodes, in their order: the old ones, but anew for nodes that had none, that changed what they
+    want, or one of whose backups did or is gone."""
     from overlay_spark.kernels.shadows import Backups, build_backups
 
     is_changed = np.zeros(instance.n_nodes + 1, bool)  # the last stands for nodes that are gone
@@ -186,11 +186,10 @@ def renewed_backups(
     nobody = Backups(np.zeros(len(asked) + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
     churn, no_draws = options.churn, np.empty(0, np.uint64)
     found = build_backups(wants_of(instance), asked, nobody, weights, churn.coverage, churn.backups == GREEDY, no_draws)
-    return BackupRows(
-        np.concatenate([old.node[stay], np.repeat(asked, np.diff(found.starts))]),
-        np.concatenate([old.backup[stay], found.nodes]),
-        np.concatenate([old.layer[stay], found.layers]),
-    )
+    node = np.concatenate([old.node[stay], np.repeat(asked, np.diff(found.starts))])
+    backup, layer = (np.concatenate([a[stay], b]) for a, b in ((old.backup, found.nodes), (old.layer, found.layers)))
+    order = np.lexsort((backup, node))
+    return BackupRows(node[order], backup[order], layer[order])
 
 
 class _Backups:

@@ -26,7 +26,7 @@ GIVEN_UP = 2
 """How many of its links such a node gives up at once."""
 LOOKED_AT = 10
 """So many times as many links are looked at as are given up."""
-MOST_PAIRS = 20_000_000
+MOST_PAIRS = 4_000_000
 """By objective "cost" about so many pairs of subscriptions are looked at for those that may take over."""
 
 BackupsOf = Callable[[NDArray[Any]], NDArray[Any]]

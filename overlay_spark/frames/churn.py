@@ -26,7 +26,14 @@ from overlay_spark.frames.verification import described_links
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
 from overlay_spark.options.components import AUTO
-from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts, StoredOverlay
+from overlay_spark.problems import (
+    CoordinateCosts,
+    ListedCosts,
+    OverlayProblem,
+    PackedOverlay,
+    SiteCosts,
+    StoredOverlay,
+)
 from overlay_spark.results import RefreshMetrics
 from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
@@ -100,13 +107,21 @@ class ChurnAnswer:
             F.element_at("numbers", 1).cast("int").alias("layer"),
         )
 
+    @property
+    def state(self) -> DataFrame:
+        """OVERLAY_STATE."""
+        return self._of(answers.STATE).select(F.element_at("numbers", 1).cast("int").alias("pack"), "packed")
 
-def keep_up(problem: OverlayProblem, stored: StoredOverlay, options: Options, workspace: Workspace) -> ChurnAnswer:
+
+def keep_up(
+    problem: OverlayProblem, stored: StoredOverlay | PackedOverlay, options: Options, workspace: Workspace
+) -> ChurnAnswer:
     """Bring a stored overlay up to date.
 
     Where ``components.method`` names one, components of the sub-overlays are found by it beforehand, else by the task
     too. One task holds all subscriptions, the overlay's links and the costs; rows are packed where they lie, and the
-    packs shuffled to it.
+    packs shuffled to it. With a packed overlay the table of subscriptions is only counted: what it holds are those of
+    then and the changes since.
     It checks its own result with code that shares nothing with what chose the links. Its answer is settled in one job.
     """
     sections, unit, most = options.to_mapping(), problem.unit_cost, options.design.task_bytes
@@ -118,13 +133,16 @@ def keep_up(problem: OverlayProblem, stored: StoredOverlay, options: Options, wo
             yield from answer(answers.FAULT, [str(what)], [TOO_LARGE])
 
     parts = _rows(problem, stored)
-    if options.components.method != AUTO:
+    if isinstance(stored, StoredOverlay) and options.components.method != AUTO:
         components = kept_components(problem, stored, options.components.method, workspace)
         parts.append(_row(components, rows.COMPONENT, F.col("node_id"), F.col("topic_id"), [F.col("component")]))
     packs = [part.mapInArrow(packed, PACKED_DDL) for part in parts]
+    if isinstance(stored, PackedOverlay):
+        packs.append(stored.state.select("packed"))
     side_by_side([partial(workspace.hold, pack) for pack in packs])  # holding plans how a table is read
     one_task = reduce(DataFrame.union, packs).repartition(1).mapInArrow(run, answers.ANSWER_DDL)
-    settled = workspace.settle(one_task)
+    count = problem.subscriptions.count if isinstance(stored, PackedOverlay) else lambda: None
+    settled, counted = side_by_side([partial(workspace.settle, one_task), count])
     for pack in packs:
         workspace.drop(pack)
     told = settled.where(F.col("kind").isin(answers.FACT, answers.FAULT)).collect()
@@ -134,7 +152,13 @@ def keep_up(problem: OverlayProblem, stored: StoredOverlay, options: Options, wo
             wrong.setdefault(row["b"], []).append(row["a"])
     if wrong:
         _refuse(wrong, options)
-    return ChurnAnswer(settled, {row["a"]: row["numbers"][0] for row in told}, unit)
+    facts = {row["a"]: row["numbers"][0] for row in told}
+    if counted not in (None, facts["subscriptions"]):
+        raise FeedError(
+            f"Table 'subscriptions' has {counted:,} rows, but by what the overlay was computed from and the changes "
+            f"since it should have {facts['subscriptions']:,}."
+        )
+    return ChurnAnswer(settled, facts, unit)
 
 
 def check_changes(changes: DataFrame) -> None:
@@ -174,14 +198,15 @@ def kept_components(problem: OverlayProblem, stored: StoredOverlay, method: str,
     return named.join(indexed.topics.select("topic", "topic_id"), "topic").select("node_id", "topic_id", "component")
 
 
-def _rows(problem: OverlayProblem, stored: StoredOverlay) -> list[DataFrame]:
-    """All that the task reads: tables that many tasks pack, then those of a few rows a node, which one task packs
-    together, because a task takes longer to begin than with these."""
+def _rows(problem: OverlayProblem, stored: StoredOverlay | PackedOverlay) -> list[DataFrame]:
+    """All that the task reads but what is packed: tables that many tasks pack, then those of a few rows a node, which
+    one task packs together, because a task takes longer to begin than with these."""
     unit, costs = problem.unit_cost, problem.costs
     cost = partial(units, F.col("cost"), unit)
-    large = [_row(problem.subscriptions, rows.SUBSCRIPTION, F.col("node_id"), F.col("topic_id"))]
-    numbers = [cost(), F.col("shared_topics"), F.col("contribution"), F.col("pick")]
-    large.append(_row(stored.links, rows.LINK, F.col("src"), F.col("dst"), numbers))
+    large: list[DataFrame] = []
+    before: list[DataFrame] = []
+    if isinstance(stored, StoredOverlay):
+        large, before = _rows_of_tables(problem, stored, unit)
     small = [_row(stored.changes, rows.CHANGE, F.col("node_id"), F.col("topic_id"), [F.col("change")])]
     if problem.nodes is not None:
         height = F.coalesce("height", F.lit(0.0))
@@ -193,6 +218,16 @@ def _rows(problem: OverlayProblem, stored: StoredOverlay) -> list[DataFrame]:
         large.append(_row(costs.table, rows.LINK_COST, F.col("src"), F.col("dst"), [cost()]))
     elif isinstance(costs, SiteCosts):
         small.append(_row(costs.table, rows.SITE_COST, F.col("site_a"), F.col("site_b"), [cost()]))
+    return [*large, _together(small), *([_together(before)] if before else [])]
+
+
+def _rows_of_tables(
+    problem: OverlayProblem, stored: StoredOverlay, unit: float
+) -> tuple[list[DataFrame], list[DataFrame]]:
+    """Subscriptions and a stored overlay that is not packed: the large tables, and those of a few rows a node."""
+    large = [_row(problem.subscriptions, rows.SUBSCRIPTION, F.col("node_id"), F.col("topic_id"))]
+    numbers = [units(F.col("cost"), unit), F.col("shared_topics"), F.col("contribution"), F.col("pick")]
+    large.append(_row(stored.links, rows.LINK, F.col("src"), F.col("dst"), numbers))
     before = []
     if stored.backups is not None:
         before.append(_row(stored.backups, rows.BACKUP, F.col("node_id"), F.col("backup_id"), [F.col("layer")]))
@@ -202,7 +237,7 @@ def _rows(problem: OverlayProblem, stored: StoredOverlay) -> list[DataFrame]:
     weighted = units(F.col("weighted_diameter"), unit)
     of_topic = [F.col("nodes"), *[F.coalesce(c, F.lit(-1)) for c in (F.col("diameter"), weighted)]]
     before.append(_row(topics, rows.OLD_TOPIC, F.col("topic_id"), None, of_topic))
-    return [*large, _together(small), _together(before)]
+    return large, before
 
 
 def _row(
@@ -233,6 +268,7 @@ def metrics_of(found: ChurnAnswer) -> RefreshMetrics:
     """The task's figures, costs in the user's unit."""
     facts: dict[str, Any] = dict(found.facts)
     seconds = facts.pop("microseconds") / 1e6
+    facts.pop("subscriptions")
     for name in ("cost", "cost_before"):
         facts[name] = float(array_from_units(facts[name], found.unit))
     return RefreshMetrics(**facts, solve_seconds=seconds)

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from overlay_spark.algorithms.refresh import Refreshed, faults, refreshed, renewed_backups
+from overlay_spark.algorithms.refresh import BackupRows, Refreshed, faults, refreshed, renewed_backups
 from overlay_spark.algorithms.sub_overlays import SubOverlays
 from overlay_spark.costs import LISTED
+from overlay_spark.frames import churn_rows as rows
+from overlay_spark.frames.churn_packs import packs_to_keep
 from overlay_spark.frames.churn_rows import ChurnTask, numbers_of
 from overlay_spark.instance import Links
 from overlay_spark.options import Options
@@ -21,7 +23,7 @@ from overlay_spark.tables.audit import counted, one_or_many
 WRONG_INPUT, WRONG_FEED, WRONG_LINKS, TOO_LARGE, APART = "input", "feed", "links", "too large", "apart"
 """Kinds of faults the task tells of."""
 
-ADD, REMOVE, UPDATE, TOPIC, NODE_NOW, BACKUP_NOW, FACT, FAULT = range(8)
+ADD, REMOVE, UPDATE, TOPIC, NODE_NOW, BACKUP_NOW, FACT, FAULT, STATE = range(9)
 """Kinds of rows of the answer.
 
 ADD, UPDATE    link (``a``, ``b``); ``numbers``: cost in units, shared topics, contribution, pick
@@ -32,10 +34,19 @@ NODE_NOW       ``a``; ``numbers``: topics, links, their cost in units, part, whe
 BACKUP_NOW     ``b`` is a backup of ``a``; ``numbers``: its layer
 FACT           the number ``a`` is ``numbers``
 FAULT          ``a`` says what is wrong, ``b`` of which kind it is
+STATE          ``packed`` rows, as the next refresh reads them; ``numbers``: the place of the pack
 """
 
-ANSWER_DDL = "kind tinyint, a string, b string, numbers array<bigint>"
-ANSWER = pa.schema([("kind", pa.int8()), ("a", pa.string()), ("b", pa.string()), ("numbers", pa.list_(pa.int64()))])
+ANSWER_DDL = "kind tinyint, a string, b string, numbers array<bigint>, packed binary"
+ANSWER = pa.schema(
+    [
+        ("kind", pa.int8()),
+        ("a", pa.string()),
+        ("b", pa.string()),
+        ("numbers", pa.list_(pa.int64())),
+        ("packed", pa.binary()),
+    ]
+)
 ROWS_A_BATCH = 1 << 16
 
 
@@ -81,7 +92,8 @@ def _links(task: ChurnTask, found: Refreshed, seconds: float, options: Options) 
     numbers = np.stack([links.cost, shared, links.contribution, np.arange(len(links))], axis=1).astype(np.int64)
     ids = task.node_ids.take(pa.array(links.src)), task.node_ids.take(pa.array(links.dst))
     step = np.arange(len(new))
-    added = np.column_stack([numbers[new, :3], last + 1 + step, step])
+    picks = last + 1 + step
+    added = np.column_stack([numbers[new, :3], picks, step])
     yield from answer(ADD, ids[0].take(pa.array(new)), ids[1].take(pa.array(new)), added)
     gone = task.rows.filter(pa.array(~found.stays)).sort_by([("a", "ascending"), ("b", "ascending")]).combine_chunks()
     cost = numbers_of(gone)[:, 0]
@@ -109,22 +121,24 @@ def _links(task: ChurnTask, found: Refreshed, seconds: float, options: Options) 
         np.add.at(weighted, ends, links.cost)
     of_nodes = np.column_stack([np.diff(instance.offsets), degree, weighted, task.parts])
     yield from answer(NODE_NOW, task.node_ids, None, of_nodes)
-    recosted = before[:, 0] != links.cost[:n_kept]
     if instance.n_nodes <= options.refresh.backups_up_to:
         kept = renewed_backups(instance, links, task.backups, task.changed, options)
-        who, backup = (task.node_ids.take(pa.array(nodes)) for nodes in (kept.node, kept.backup))
-        yield from answer(BACKUP_NOW, who, backup, kept.layer.reshape(-1, 1))
+    else:
+        kept = BackupRows(*[np.empty(0, np.int64)] * 3)
+    who, backup = (task.node_ids.take(pa.array(nodes)) for nodes in (kept.node, kept.backup))
+    yield from answer(BACKUP_NOW, who, backup, kept.layer.reshape(-1, 1))
     facts = {
         "links_before": len(stored.src),
         "links": len(links),
         "added": len(new),
         "removed": len(gone),
-        "recosted": int(recosted.sum()),
+        "recosted": int((before[:, 0] != links.cost[:n_kept]).sum()),
         "updated": len(other),
         "nodes_before": task.known,
         "nodes_lost": task.left,
         "nodes": instance.n_nodes,
         "topics": instance.n_topics,
+        "subscriptions": instance.n_subscriptions,
         "topics_touched": int(found.touched.sum()),
         "topics_apart": found.apart,
         "shadow_nodes": found.shadow,
@@ -136,6 +150,38 @@ def _links(task: ChurnTask, found: Refreshed, seconds: float, options: Options) 
         "microseconds": int(seconds * 1e6),
     }
     yield from answer(FACT, list(facts), None, np.array(list(facts.values())).reshape(-1, 1))
+    numbers[:n_kept, 2:], numbers[n_kept:, 3] = before[:, 2:], picks
+    yield from _state(task, links, numbers, diameters, kept)
+
+
+def _state(
+    task: ChurnTask, links: Links, numbers: NDArray[np.int64], diameters: NDArray[np.int64], backups: BackupRows
+) -> Iterator[pa.RecordBatch]:
+    """All that the next refresh has to know of this overlay, as the rows it reads."""
+    instance, nodes, topics = task.instance, task.node_ids, task.topic_ids
+    sizes = instance.topic_sizes.reshape(-1, 1), np.diff(instance.offsets).reshape(-1, 1)
+    every_node, every_topic = np.arange(instance.n_nodes), np.arange(instance.n_topics)
+    kept = (
+        (rows.OLD_SUBSCRIPTION, _coded(instance.nodes, nodes), _coded(instance.topics, topics), None),
+        (rows.LINK, _coded(links.src, nodes), _coded(links.dst, nodes), numbers),
+        # whoever is new stands for no part
+        (rows.OLD_NODE, _coded(every_node, nodes), None, np.hstack([sizes[1], task.parts.clip([-1, 0])])),
+        (rows.OLD_TOPIC, _coded(every_topic, topics), None, np.hstack([sizes[0], diameters])),
+        (rows.BACKUP, _coded(backups.node, nodes), _coded(backups.backup, nodes), backups.layer.reshape(-1, 1)),
+    )
+    place = 0
+    for kind, a, b, values in kept:
+        given = {"a": a, "b": b, **({} if values is None else dict(zip(rows.NUMBERS, values.T, strict=False)))}
+        table = pa.table({name: column for name, column in given.items() if column is not None})
+        for pack in packs_to_keep(kind, table):
+            columns = (pa.array([STATE], pa.int8()), pa.nulls(1, pa.string()), pa.nulls(1, pa.string()))
+            told = (pa.array([[place]], pa.list_(pa.int64())), pa.array([pack], pa.binary()))
+            yield pa.RecordBatch.from_arrays([*columns, *told], schema=ANSWER)
+            place += 1
+
+
+def _coded(numbers: NDArray[Any], ids: pa.Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), ids)
 
 
 def _served_by_gone(task: ChurnTask, found: Refreshed) -> Any:
@@ -161,5 +207,6 @@ def answer(kind: int, a: Any, b: Any = None, numbers: NDArray[Any] | None = None
         end = min(n, start + ROWS_A_BATCH)
         ends = pa.array(np.arange(end - start + 1) * width, pa.int32())
         lists = pa.ListArray.from_arrays(ends, flat.slice(start * width, (end - start) * width))
-        columns = [pa.array(np.full(end - start, kind, np.int8)), a[start:end], b[start:end], lists]
+        unpacked = pa.nulls(end - start, pa.binary())
+        columns = [pa.array(np.full(end - start, kind, np.int8)), a[start:end], b[start:end], lists, unpacked]
         yield pa.RecordBatch.from_arrays([pa.array(c) if isinstance(c, list) else c for c in columns], schema=ANSWER)

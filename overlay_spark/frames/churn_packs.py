@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from overlay_spark.errors import TooLarge
-from overlay_spark.frames.churn_rows import SUBSCRIPTION
+from overlay_spark.frames.churn_rows import OLD_SUBSCRIPTION, SUBSCRIPTION
 
 PACKED_DDL = "packed binary"
 PACKED = pa.schema([("packed", pa.binary())])
@@ -39,10 +39,22 @@ def _packs(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for i, field in enumerate(rows.schema):
             if pa.types.is_string(field.type):
                 rows = rows.set_column(i, field.name, pc.dictionary_encode(rows.column(i)))
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, rows.schema.with_metadata({"kind": str(kind)})) as stream:
-            stream.write_table(rows)
-        yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()], pa.binary())], schema=PACKED)
+        yield pa.RecordBatch.from_arrays([pa.array([_pack(kind, rows)], pa.binary())], schema=PACKED)
+
+
+def packs_to_keep(kind: int, rows: pa.Table) -> Iterator[bytes]:
+    """Rows of a kind as packs for a table, smaller than on their way; none where there are no rows."""
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    for start in range(0, len(rows), ROWS_A_PACK):
+        yield _pack(kind, rows.slice(start, ROWS_A_PACK), options)
+
+
+def _pack(kind: int, rows: pa.Table, options: pa.ipc.IpcWriteOptions | None = None) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema.with_metadata({"kind": str(kind)}), options=options) as stream:
+        stream.write_table(rows)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
 
 
 def gathered(batches: Iterable[pa.RecordBatch], most_bytes: int) -> dict[int, pa.Table]:
@@ -57,7 +69,7 @@ def gathered(batches: Iterable[pa.RecordBatch], most_bytes: int) -> dict[int, pa
             if BYTES_FOR_A_BYTE * held > most_bytes:
                 raise TooLarge("rows")
             by_kind.setdefault(int(rows.schema.metadata[b"kind"]), []).append(rows)
-    return {kind: _together(tables, kind == SUBSCRIPTION) for kind, tables in by_kind.items()}
+    return {kind: _together(tables, kind in CODED) for kind, tables in by_kind.items()}
 
 
 def _together(tables: list[pa.Table], coded: bool) -> pa.Table:
@@ -71,6 +83,8 @@ def _together(tables: list[pa.Table], coded: bool) -> pa.Table:
     return rows.combine_chunks()
 
 
+CODED = (SUBSCRIPTION, OLD_SUBSCRIPTION)
+"""Kinds of rows so many that their ids stay numbers."""
 BYTES_FOR_A_BYTE = 12
 """What the task needs at its height, for each byte it reads: ids are counted once a pack. It was 9 for 100,000
 nodes with 6 million subscriptions."""

@@ -19,7 +19,20 @@ from overlay_spark.costs import Costs, listed_costs, point_costs, site_costs
 from overlay_spark.instance import Instance
 from overlay_spark.tables.audit import counted, one_or_many
 
-SUBSCRIPTION, NODE, COORDINATE, LINK_COST, SITE_COST, LINK, CHANGE, BACKUP, OLD_NODE, OLD_TOPIC, COMPONENT = range(11)
+(
+    SUBSCRIPTION,
+    NODE,
+    COORDINATE,
+    LINK_COST,
+    SITE_COST,
+    LINK,
+    CHANGE,
+    BACKUP,
+    OLD_NODE,
+    OLD_TOPIC,
+    COMPONENT,
+    OLD_SUBSCRIPTION,
+) = range(12)
 """Kinds of rows the task reads, all of the same columns.
 
 SUBSCRIPTION   node ``a`` wants topic ``b``
@@ -33,6 +46,7 @@ BACKUP         ``b`` is a backup of ``a``; ``n1``: its layer
 OLD_NODE       ``a`` was there; how many topics it wanted, its part, whether it represents it
 OLD_TOPIC      ``a`` was there; how many nodes wanted it, its diameter, its weighted diameter in units
 COMPONENT      of node ``a`` in topic ``b``: number ``n1`` names one of its nodes
+OLD_SUBSCRIPTION  in place of SUBSCRIPTION: node ``a`` wanted topic ``b``, before the changes
 
 Where a part or a diameter is null, here and in the answer, the number is -1.
 """
@@ -74,12 +88,9 @@ class ChurnTask:
 
 def churn_task(rows: dict[int, pa.Table], unit: float) -> ChurnTask:
     """The task's arrays from its rows."""
-    wanted = _rows(rows, SUBSCRIPTION)
-    node_codes, subscribed = _numbered(wanted.column("a"))
-    topics, topic_ids = _numbered(wanted.column("b"))
+    (node_codes, subscribed), (topics, topic_ids), strangers = _wanted(rows)
     nodes_given = rows.get(NODE)
     node_ids = subscribed
-    strangers = []
     if nodes_given is not None:
         node_ids = _sorted(nodes_given.column("a"))
         places = _places(node_ids, subscribed)
@@ -135,6 +146,32 @@ def churn_task(rows: dict[int, pa.Table], unit: float) -> ChurnTask:
         diameters=_as_stored(old_topics, topic_ids),
         strangers=strangers,
     )
+
+
+Numbered = tuple[NDArray[np.int64], pa.Array]
+"""(the number of each id, the ids by number)"""
+
+
+def _wanted(rows: dict[int, pa.Table]) -> tuple[Numbered, Numbered, list[str]]:
+    """The nodes and the topics of all subscriptions that there are, and what is wrong with the changes they come of."""
+    if OLD_SUBSCRIPTION not in rows:
+        wanted = _rows(rows, SUBSCRIPTION)
+        return _numbered(wanted.column("a")), _numbered(wanted.column("b")), []
+    old, changes = (_rows(rows, kind).select(["a", "b"]) for kind in (OLD_SUBSCRIPTION, CHANGE))
+    coded = changes.cast(old.schema) if len(changes) else old.slice(0, 0)
+    both = pa.concat_tables([old, coded]).unify_dictionaries().combine_chunks()
+    (nodes, _), (topics, topic_ids) = (_numbered(both.column(name)) for name in "ab")
+    keys = nodes * max(1, len(topic_ids)) + topics
+    came = numbers_of(_rows(rows, CHANGE), 1)[:, 0] > 0
+    was, new = keys[: len(old)], keys[len(old) :]
+    goes, is_known = np.isin(was, new[~came]), np.isin(new, was)
+    there = np.concatenate([~goes, came & ~is_known])
+    strangers = []
+    wrong = int((is_known == came).sum())
+    if wrong:
+        what = counted(wrong, "subscription[|s]")
+        strangers.append(f"By the changes since, {what} came that were there, or went that were not.")
+    return _numbered(both.column("a"), there), _numbered(both.column("b"), there), strangers
 
 
 def _components(
@@ -232,15 +269,20 @@ _NOTHING = pa.table(
 )
 
 
-def _numbered(ids: pa.ChunkedArray) -> tuple[NDArray[np.int64], pa.Array]:
-    """(the number of each id, the ids by number): in the order of their bytes."""
+def _numbered(ids: pa.ChunkedArray, there: NDArray[np.bool_] | None = None) -> Numbered:
+    """The ids, or those that are ``there``, numbered in the order of their bytes."""
     if not len(ids):
         return np.empty(0, np.int64), pa.array([], pa.string())
     coded = _coded(ids)
     order = pc.array_sort_indices(coded.dictionary)
     rank = np.empty(len(order), np.int64)
     rank[order.to_numpy()] = np.arange(len(order))
-    return rank[coded.indices.to_numpy()], coded.dictionary.take(order)
+    numbers, names = rank[coded.indices.to_numpy()], coded.dictionary.take(order)
+    if there is None:
+        return numbers, names
+    numbers, used = numbers[there], np.zeros(len(names), bool)
+    used[numbers] = True
+    return (np.cumsum(used) - 1)[numbers], names.filter(pa.array(used))
 
 
 def _coded(ids: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:

@@ -21,8 +21,8 @@ DERIVED = (catalog.OVERLAY_TOPICS, catalog.OVERLAY_NODES)
 """Tables computed from ``overlay_links``, and committed after it."""
 SAME_TIME = 1000
 """Delta tells the time of a commit by its file's, shifted by milliseconds where several have the same."""
-OF_REFRESHES = (catalog.OVERLAY_BACKUPS, catalog.OVERLAY_CHANGES)
-"""Tables that refreshes commit beside them."""
+OF_REFRESHES = (catalog.OVERLAY_STATE, catalog.OVERLAY_CHANGES, catalog.OVERLAY_BACKUPS)
+"""Tables that refreshes commit beside them, the last one for small overlays only."""
 
 
 def require_writable(spark: SparkSession, output: Destination, also: Sequence[Table] = ()) -> frozenset[str]:
@@ -144,6 +144,11 @@ class Head:
         before = self.input_times.get(name)
         return before is not None and at is not None and abs(at - before) > SAME_TIME
 
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The names of the tables committed after it."""
+        return tuple(self.metadata.get("derived") or (table.name for table in DERIVED))
+
     def has_same_subscriptions(self, described: Mapping[str, Mapping[str, Any]]) -> bool:
         name = catalog.SUBSCRIPTIONS.name
         return self.is_of({name: described[name]})
@@ -189,11 +194,11 @@ def head_of(spark: SparkSession, output: Destination) -> Head | None:
         tidied=_tidied(told, ours),
         undone=next((c for c in since if c.is_of_rows), None),
     )
-    written = zip((*DERIVED, *OF_REFRESHES) if head.is_refreshed else DERIVED, others, strict=False)
     newest = {
-        t.name: next((g for c in commits or () if (g := _generation_of(c)) is not None), -1) for t, commits in written
+        t.name: next((g for c in commits or () if (g := _generation_of(c)) is not None), -1)
+        for t, commits in zip((*DERIVED, *OF_REFRESHES), others, strict=True)
     }
-    return replace(head, unfinished=tuple(name for name, found in newest.items() if found < generation))
+    return replace(head, unfinished=tuple(name for name in head.derived if newest[name] < generation))
 
 
 def _commits(spark: SparkSession, output: Destination, tables: Sequence[Table]) -> list[list[delta.Commit] | None]:

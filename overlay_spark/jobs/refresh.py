@@ -11,15 +11,17 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+import overlay_spark
 from overlay_spark.api import Progress, check, design, refresh, silent
 from overlay_spark.errors import FeedError, GuardError, InputError
 from overlay_spark.jobs.design import staged_at, write_overlay
-from overlay_spark.jobs.generations import OF_REFRESHES, Head, head_of, lost_race, require_writable
+from overlay_spark.jobs.generations import DERIVED, OF_REFRESHES, Head, head_of, lost_race, require_writable
 from overlay_spark.jobs.guards import drift_of, guard, options_for, require_all_files_read
 from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, close_killed, options_of, recorded
 from overlay_spark.options import Options
-from overlay_spark.problems import OverlayProblem, StoredOverlay
+from overlay_spark.options.components import AUTO
+from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.results import Overlay, Refresh, RefreshMetrics
 from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta, feed
@@ -99,7 +101,7 @@ def _refreshed(
     staged = options if dry_run else staged_at(output, options)
     try:
         problem = load_problem(spark, inputs, dict(run.inputs))
-        stored = _stored(spark, inputs, output, head, run.inputs)
+        stored = _stored(spark, inputs, output, head, run.inputs, options)
         found = _computed(problem, stored, head, run.inputs, staged, progress)
     except FeedError as hole:
         return _anew(spark, inputs, output, options, dry_run, progress, run, str(hole))
@@ -122,9 +124,14 @@ def _refreshed(
 
 
 def _stored(
-    spark: SparkSession, inputs: Inputs, output: Destination, head: Head, described: Mapping[str, Any]
-) -> StoredOverlay:
-    """The overlay's tables as of its generation, and what changed since."""
+    spark: SparkSession,
+    inputs: Inputs,
+    output: Destination,
+    head: Head,
+    described: Mapping[str, Any],
+    options: Options,
+) -> StoredOverlay | PackedOverlay:
+    """The overlay as of its generation, packed where this version of ours left it so, and what changed since."""
     about = described[catalog.SUBSCRIPTIONS.name]
     now, then = about["version"], head.inputs.get(catalog.SUBSCRIPTIONS.name)
     if head.undone is not None:
@@ -144,6 +151,10 @@ def _stored(
         changes = spark.createDataFrame([], schema)
     else:
         changes = feed.net_changes(spark, catalog.SUBSCRIPTIONS, inputs.subscriptions, then, now)
+    if head.metadata.get(PACKED) == _packed(options) and options.components.method == AUTO:
+        state = head.table(spark, output, catalog.OVERLAY_STATE)
+        if state is not None:
+            return PackedOverlay(state=state, changes=changes)
     links = head.links(spark, output)
     after = (catalog.OVERLAY_NODES, catalog.OVERLAY_TOPICS, catalog.OVERLAY_BACKUPS)
     nodes, topics, backups = (head.table(spark, output, table) for table in after)
@@ -154,6 +165,14 @@ def _stored(
         changes=changes,
         backups=backups,
     )
+
+
+PACKED = "packed"
+
+
+def _packed(options: Options) -> list[Any]:
+    """What a packed overlay can be read by: the same version of this package, with the same unit of costs."""
+    return [overlay_spark.__version__, options.costs.unit]
 
 
 def _committed(spark: SparkSession, inputs: Inputs, about: Mapping[str, Any], version: int) -> int | None:
@@ -167,7 +186,7 @@ def _committed(spark: SparkSession, inputs: Inputs, about: Mapping[str, Any], ve
 
 def _computed(
     problem: OverlayProblem,
-    stored: StoredOverlay,
+    stored: StoredOverlay | PackedOverlay,
     head: Head,
     described: Mapping[str, Any],
     options: Options,
@@ -194,39 +213,39 @@ def _is_any(metrics: RefreshMetrics) -> bool:
 
 
 def _write(found: Refresh, output: Destination, run: Run, quality: Mapping[str, float]) -> None:
-    """The changed links in one commit, then what is derived from them."""
+    """The changed links in one commit, which names the tables that follow, then these."""
     assert run.generation is not None
     run.opened()
-    links = output.table(catalog.OVERLAY_LINKS.name)
-    about = {**run.metadata, "quality": dict(quality)}
+    links, keeps_backups = output.table(catalog.OVERLAY_LINKS.name), catalog.OVERLAY_BACKUPS.name not in run.new
+    if found.metrics.nodes <= run.options.refresh.backups_up_to or keeps_backups:
+        derived = [table.name for table in (*DERIVED, *OF_REFRESHES)]
+    else:
+        derived = [table.name for table in (*DERIVED, *OF_REFRESHES[:-1])]
+    about = {**run.metadata, "quality": dict(quality), "derived": derived, PACKED: _packed(run.options)}
     feed.merge(catalog.OVERLAY_LINKS, found.changes, links, about, run.generation, UPDATED)
     version = delta.version_of(found.changes.sparkSession, links, run.run_id)
     if version is None:
         raise lost_race(output)
-    _write_derived(found, output, run.metadata, version)
+    _write_derived(found, output, about, version)
 
 
 def _write_derived(found: Refresh, output: Destination, metadata: Mapping[str, Any], version: int) -> None:
     about = {**metadata, "links_version": version}
-    generation, run_id = int(metadata["generation"]), str(metadata["run_id"])
-    in_steps = found.changes.where("action <> 'update'").withColumn("run_id", F.lit(run_id)).coalesce(1)
-    changes = output.table(catalog.OVERLAY_CHANGES.name)
-    calls = [
-        partial(delta.replace_run, catalog.OVERLAY_CHANGES, in_steps, changes, run_id, about, generation),
-        *[
-            partial(delta.overwrite, table, frame.coalesce(1), output.table(table.name), about, generation)
-            for table, frame in _derived(found)
-        ],
-    ]
-    side_by_side(calls)
-
-
-def _derived(found: Refresh) -> list[tuple[Any, DataFrame]]:
-    return [
-        (catalog.OVERLAY_TOPICS, found.topics),
-        (catalog.OVERLAY_NODES, found.nodes),
-        (catalog.OVERLAY_BACKUPS, found.backups),
-    ]
+    in_steps = found.changes.where("action <> 'update'").withColumn("run_id", F.lit(str(metadata["run_id"])))
+    derived = (
+        (catalog.OVERLAY_CHANGES, in_steps, delta.append),  # those of a run once: the generation sees to that
+        (catalog.OVERLAY_STATE, found.state, delta.overwrite),
+        (catalog.OVERLAY_NODES, found.nodes, delta.overwrite),
+        (catalog.OVERLAY_TOPICS, found.topics, delta.overwrite),
+        (catalog.OVERLAY_BACKUPS, found.backups, delta.overwrite),
+    )
+    side_by_side(
+        [
+            partial(write, table, frame.coalesce(1), output.table(table.name), about, int(metadata["generation"]))
+            for table, frame, write in derived
+            if table.name in metadata["derived"]
+        ]
+    )
 
 
 def _finish(
@@ -248,10 +267,10 @@ def _finish(
     }
     told = options_of(spark, output, head.run_id) or options
     problem = load_problem(spark, inputs, then)
-    stored = _stored(spark, inputs, output, before, then)
+    stored = _stored(spark, inputs, output, before, then, told)
     log.info("Refresh %s ended before all its tables were written: finishing it.", head.run_id)
     with _computed(problem, stored, before, then, staged_at(output, told), progress) as found:
-        ours = _links_after(stored.links, found.changes)
+        ours = _links_after(before.links(spark, output), found.changes)
         theirs = head.links(spark, output).select(*ours.columns)
         others = ours.exceptAll(theirs).unionAll(theirs.exceptAll(ours)).count()
         if others:

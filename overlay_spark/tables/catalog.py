@@ -225,6 +225,14 @@ OVERLAY_BACKUPS = Table(
     role="state",
 )
 
+OVERLAY_STATE = Table(
+    "overlay_state",
+    "what the next refresh needs to know of this overlay, packed: without it, it reads all the tables again",
+    (_count("pack", "its place, from 0"), Column("packed", "binary", "many rows as one, in Arrow's stream format")),
+    key=("pack",),
+    role="state",
+)
+
 OVERLAY_CHANGES = Table(
     "overlay_changes",
     "one row per link that a refresh added or removed, in the order to apply them: additions first",
@@ -285,6 +293,7 @@ TABLES = (
     OVERLAY_TOPICS,
     OVERLAY_NODES,
     OVERLAY_BACKUPS,
+    OVERLAY_STATE,
     OVERLAY_CHANGES,
     RUNS,
     EXPERIMENTS,

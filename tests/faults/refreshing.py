@@ -15,7 +15,13 @@ from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Reference
 from tests.problems import sorted_rows
 
-TABLES = (catalog.OVERLAY_LINKS, catalog.OVERLAY_TOPICS, catalog.OVERLAY_NODES, catalog.OVERLAY_BACKUPS)
+TABLES = (
+    catalog.OVERLAY_LINKS,
+    catalog.OVERLAY_TOPICS,
+    catalog.OVERLAY_NODES,
+    catalog.OVERLAY_BACKUPS,
+    catalog.OVERLAY_STATE,
+)
 """What a refresh writes beside ``overlay_changes`` and ``runs``."""
 FEED = {"delta.enableChangeDataFeed": "true"}
 

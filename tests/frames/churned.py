@@ -73,11 +73,12 @@ class History:
         nobodys = BackupRows(none, none, none)
         return renewed_backups(self.before, self.links, nobodys, nothing, self.options)
 
-    def rows(self) -> list[dict]:
-        """All that the task reads."""
+    def rows(self, packed: bool = False) -> list[dict]:
+        """All that the task reads; of a ``packed`` overlay the subscriptions before."""
         nodes, topics, costs = self.nodes, self.topics, self.now.costs
         old, new = naive.interests(self.before), naive.interests(self.now)
-        rows = [row(kinds.SUBSCRIPTION, nodes[v], topics[t]) for v, wanted in enumerate(new) for t in wanted]
+        kind, wants = (kinds.OLD_SUBSCRIPTION, old) if packed else (kinds.SUBSCRIPTION, new)
+        rows = [row(kind, nodes[v], topics[t]) for v, wanted in enumerate(wants) for t in wanted]
         if self.nodes_given:
             rows += [row for v in self.there for row in self._place(v)]
         if costs.kind == LISTED:

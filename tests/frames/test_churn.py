@@ -12,7 +12,7 @@ from overlay_spark.errors import FeedError, GuardError, InputError, Verification
 from overlay_spark.frames import churn
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import DesignOptions, Options, WorkspaceOptions
-from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, StoredOverlay
+from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.tables import catalog
 from tests.problems import sorted_rows
 
@@ -24,6 +24,13 @@ OVERLAY = [
     ("a", "d", 3.0, 1, 1, "single", 4),
     ("c", "𐐀", 3.605551, 2, 2, "single", 5),
     ("d", "𐐀", 4.123106, 2, 2, "single", 9),
+]
+LINKS_AFTER = [
+    ("a", "d", 3.0, 1, 1, 4),
+    ("c", "𐐀", 3.605551, 2, 2, 5),
+    ("d", "𐐀", 4.123106, 2, 2, 9),
+    ("c", "ö", 1.0, 2, 2, 10),
+    ("a", "ö", 1.414214, 1, 1, 11),
 ]
 CAME, WENT = [("ö", "x"), ("ö", "z")], [("b", "x")]
 
@@ -57,7 +64,7 @@ def small(spark, parts=None):
 
 
 def tables(found):
-    return {name: sorted_rows(getattr(found, name)) for name in ("changes", "topics", "nodes", "backups")}
+    return {name: sorted_rows(getattr(found, name)) for name in ("changes", "topics", "nodes", "backups", "state")}
 
 
 @pytest.mark.spark
@@ -104,6 +111,7 @@ def test_schemas__are_those_of_the_tables(spark):
             (catalog.OVERLAY_TOPICS, found.topics),
             (catalog.OVERLAY_NODES, found.nodes),
             (catalog.OVERLAY_BACKUPS, found.backups),
+            (catalog.OVERLAY_STATE, found.state),
         ):
             assert [(f.name, f.dataType) for f in frame.schema] == [(f.name, f.dataType) for f in table.schema]
         names = [(f.name, f.dataType) for f in found.changes.schema]
@@ -111,6 +119,38 @@ def test_schemas__are_those_of_the_tables(spark):
         assert found.metrics.added == found.metrics.removed == 2
         assert found.metrics.nodes_before == 5
         assert found.metrics.cost == pytest.approx(found.metrics.cost_before)
+
+
+@pytest.mark.spark
+def test_packed_overlay__becomes_what_its_tables_do(spark):
+    """A second refresh of the same, from what the first left packed; and not where rows are missing of what there is."""
+    now, stored = small(spark)
+    with refresh(now, stored) as first:
+        nothing = stored.changes.limit(0)
+        unchanged = PackedOverlay(state=first.state, changes=nothing)
+        with refresh(now, unchanged) as again:
+            assert tables(again) == {**tables(first), "changes": []}
+            assert (again.metrics.links_before, again.metrics.cost_before) == (again.metrics.links, again.metrics.cost)
+        fewer = replace(now, subscriptions=now.subscriptions.where("node_id <> 'a'"))
+        with pytest.raises(FeedError, match=r"has 9 rows, but by .* it should have 11"):
+            refresh(fewer, unchanged)
+        gone = replace(unchanged, changes=spark.createDataFrame([("a", "x", -1), ("a", "y", -1)], nothing.schema))
+        with (
+            refresh(fewer, gone) as without,
+            refresh(fewer, replace(stored_now(first, now), changes=gone.changes)) as same,
+        ):
+            assert tables(without) == tables(same)
+            assert without.metrics.removed
+
+
+def stored_now(found, problem):
+    """The overlay of a refresh as its tables."""
+    before = problem.subscriptions.sparkSession.createDataFrame(
+        [(a, b, c, d, e, "single", f) for a, b, c, d, e, f in LINKS_AFTER], catalog.OVERLAY_LINKS.schema
+    )
+    return StoredOverlay(
+        links=before, nodes=found.nodes, topics=found.topics, backups=found.backups, changes=found.changes
+    )
 
 
 REFUSALS = {
@@ -170,6 +210,7 @@ def test_everybody_gone__leaves_nothing(spark):
                 "topics": 0,
                 "nodes": 0,
                 "backups": 0,
+                "state": 0,
             }
             steps = [row[1] for row in tables(found)["changes"]]
             assert all(b == a + 1 for a, b in pairwise(steps))

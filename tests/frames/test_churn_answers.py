@@ -11,7 +11,7 @@ from hypothesis import given
 
 from overlay_spark.costs import LISTED
 from overlay_spark.frames import churn_answers as answers
-from overlay_spark.frames import churn_rows
+from overlay_spark.frames import churn_packs, churn_rows
 from overlay_spark.frames.churn_answers import ANSWER, ANSWER_DDL, ROWS_A_BATCH, answer, solve
 from overlay_spark.frames.churn_rows import churn_task
 from overlay_spark.options import Options, RefreshOptions
@@ -29,7 +29,7 @@ class Told:
         self.node = {name: v for v, name in enumerate(history.nodes)}
         self.topic = {name: t for t, name in enumerate(history.topics)}
         self.kinds = [row["kind"] for row in rows]
-        self.rows = {kind: [row for row in rows if row["kind"] == kind] for kind in range(8)}
+        self.rows = {kind: [row for row in rows if row["kind"] == kind] for kind in range(9)}
         self.facts = {row["a"]: row["numbers"][0] for row in self.rows[answers.FACT]}
 
     def links(self, kind):
@@ -50,6 +50,41 @@ def refreshed(history):
         assert pair not in after
         after[pair] = numbers[0]
     return told, after
+
+
+def packed_rows(told):
+    """The rows that the answer keeps for the next refresh, by kind."""
+    packs = [pack["packed"] for pack in sorted(told.rows[answers.STATE], key=lambda pack: pack["numbers"])]
+    assert [pack["numbers"] for pack in told.rows[answers.STATE]] == [[i] for i in range(len(packs))]
+    gathered = churn_packs.gathered([pa.RecordBatch.from_arrays([pa.array(packs)], ["packed"])], 1 << 40)
+    return {kind: [tuple(row.values()) for row in table.to_pylist()] for kind, table in gathered.items()}
+
+
+@given(histories())
+def test_state__is_the_overlay_as_its_tables_say_it(history):
+    if not can_be_connected(history):
+        return
+    told, after = refreshed(history)
+    kept = packed_rows(told)
+    nodes, topics = history.nodes, history.topics
+    wants = {(nodes[v], topics[t]) for v, wanted in enumerate(naive.interests(history.now)) for t in wanted}
+    assert sorted(kept.get(churn_rows.OLD_SUBSCRIPTION, [])) == sorted(wants)
+    links = {}
+    for i, (u, v) in enumerate(history.links.pairs()):
+        shared = len(naive.interests(history.before)[u] & naive.interests(history.before)[v])
+        links[u, v] = [int(history.links.cost[i]), shared, int(history.links.contribution[i]), 3 * i]
+    for kind in (answers.UPDATE, answers.ADD):
+        links.update({pair: numbers[:4] for pair, numbers in told.links(kind).items()})
+    assert sorted(kept.get(churn_rows.LINK, [])) == sorted(
+        (nodes[u], nodes[v], *numbers) for (u, v), numbers in links.items() if (u, v) in after
+    )
+    of_node, of_topic, backups = (
+        [(row["a"], row["b"], row["numbers"]) for row in told.rows[kind]]
+        for kind in (answers.NODE_NOW, answers.TOPIC, answers.BACKUP_NOW)
+    )
+    assert kept.get(churn_rows.OLD_NODE, []) == [(a, n[0], n[3], max(0, n[4])) for a, _, n in of_node]
+    assert kept.get(churn_rows.OLD_TOPIC, []) == [(a, n[0], *n[4:]) for a, _, n in of_topic]
+    assert kept.get(churn_rows.BACKUP, []) == [(a, b, *n) for a, b, n in backups]
 
 
 def can_be_connected(history):
@@ -195,7 +230,6 @@ def test_answer__does_not_depend_on_the_order_of_rows(history, seed):
     one, other = (Told(history, s) for s in (0, seed))
     for told in (one, other):
         told.rows[answers.FACT] = [f for f in told.rows[answers.FACT] if f["a"] != "microseconds"]
-        told.rows[answers.BACKUP_NOW].sort(key=lambda row: (row["a"], row["b"]))
     assert one.rows == other.rows
 
 
@@ -216,7 +250,8 @@ def test_answer__is_cut_into_batches_that_hold_every_row():
     assert table.column("a").to_pylist() == table.column("b").to_pylist() == ids.to_pylist()
     assert table.column("numbers").to_pylist() == numbers.tolist()
     (without,) = answer(answers.FAULT, ["said"], ["of this kind"])
-    assert without.to_pylist() == [{"kind": answers.FAULT, "a": "said", "b": "of this kind", "numbers": []}]
+    said = {"kind": answers.FAULT, "a": "said", "b": "of this kind", "numbers": [], "packed": None}
+    assert without.to_pylist() == [said]
     assert list(answer(answers.ADD, ids[:0], ids[:0], numbers[:0])) == []
 
 

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from overlay_spark.algorithms.refresh import prices
 from overlay_spark.frames import churn_rows as kinds
@@ -17,9 +18,10 @@ from tests.frames.churned import LETTERS, by_kind, histories, row
 from tests.strategies import SEEDS
 
 
-@given(histories(), SEEDS)
-def test_churn_task__is_the_problem_of_those_who_are_there_in_whatever_order_rows_come(history, seed):
-    task = churn_task(by_kind(history.rows(), seed), history.now.costs.unit)
+@given(histories(), SEEDS, st.booleans())
+def test_churn_task__is_the_problem_of_those_who_are_there_in_whatever_order_rows_come(history, seed, packed):
+    """Also where the subscriptions of then are given, and what changed."""
+    task = churn_task(by_kind(history.rows(packed), seed), history.now.costs.unit)
     there, new = sorted(history.there), naive.interests(history.now)
     wanted = sorted(set().union(*new))
     assert task.strangers == []
@@ -32,6 +34,20 @@ def test_churn_task__is_the_problem_of_those_who_are_there_in_whatever_order_row
     nodes = np.array(there, np.int32)
     among = prices(history.now.costs, *nodes[every].reshape(-1, 2).T.copy())
     assert prices(task.instance.costs, *every.T.copy()).tolist() == among.tolist()
+
+
+@pytest.mark.parametrize("changes, wrong", [
+    ([("a", "y", -1)], 0), ([("a", "y", 1)], 1), ([("b", "y", -1)], 1), ([("b", "y", 1), ("d", "y", -1)], 1),
+])  # fmt: skip
+def test_changes__that_do_not_lead_from_the_subscriptions_before_are_told(changes, wrong):
+    rows = [
+        {**given, "kind": kinds.OLD_SUBSCRIPTION} if given["kind"] == kinds.SUBSCRIPTION else given for given in SMALL
+    ]
+    rows += [row(kinds.CHANGE, node, topic, [change]) for node, topic, change in changes]
+    told = [text for text in churn_task(by_kind(rows), 1.0).strangers if text.startswith("By the changes")]
+    assert told == [
+        f"By the changes since, {n} subscription came that were there, or went that were not." for n in [wrong] if n
+    ]
 
 
 @given(histories(), SEEDS)

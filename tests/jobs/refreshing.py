@@ -23,7 +23,7 @@ LOOSE = replace(
     refresh=RefreshOptions(most_added=ANY, most_removed=ANY, most_recosted=ANY, most_nodes_lost=ANY, most_drift=ANY),
 )
 """Nothing is guarded: of small overlays every change is a large share."""
-DERIVED = ("overlay_topics", "overlay_nodes", "overlay_backups", "overlay_changes")
+DERIVED = ("overlay_topics", "overlay_nodes", "overlay_backups", "overlay_changes", "overlay_state")
 
 Wants = set[tuple[str, str]]
 Pair = tuple[str, str]
@@ -148,6 +148,7 @@ class Stored:
     backups: dict[str, set[tuple[str, int]]] | None
     changes: list[tuple[Any, ...]]
     """Without ids of runs, in order."""
+    state: list[tuple[Any, ...]]
     metadata: dict[str, Any]
     version: int
     runs: list[Any]
@@ -155,7 +156,7 @@ class Stored:
 
 def stored(spark: Any, place: Destination) -> Stored:
     rows = {name: _rows(spark, place, name) for name in ("overlay_links", *DERIVED, "runs")}
-    links, topics, nodes, backups, changes, runs = rows.values()
+    links, topics, nodes, backups, changes, state, runs = rows.values()
     kept: dict[str, set[tuple[str, int]]] = {}
     for row in backups or []:
         assert row["backup_id"] not in {b for b, _ in kept.get(row["node_id"], ())}
@@ -167,6 +168,7 @@ def stored(spark: Any, place: Destination) -> Stored:
         nodes=_by_key(nodes, 1),
         backups=None if backups is None else kept,
         changes=sorted((_generation(runs, row), *row[1:]) for row in changes or []),
+        state=sorted(tuple(row) for row in state or []),
         metadata=commit.metadata,
         version=commit.version,
         runs=sorted(runs or [], key=lambda row: row["started"]),

@@ -17,7 +17,7 @@ from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.generations import head_of, stale_tables
 from overlay_spark.jobs.refresh import run_refresh
 from overlay_spark.jobs.verify import run_verify
-from overlay_spark.options import Options, RefreshOptions
+from overlay_spark.options import CostOptions, Options, RefreshOptions
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination, Reference
 from tests.frames.churned import ids
@@ -500,7 +500,7 @@ def test_finish__whatever_was_written_already(spark, world, tmp_path, monkeypatc
     before = world.copy(tmp_path / "before")
     refresh(spark, world)
     clean = stored(spark, world.out)
-    for kept in (some for n in (1, 3) for some in combinations(DERIVED, n)):
+    for kept in (some for n in (1, 4) for some in combinations(DERIVED, n)):
         cut = before.copy(tmp_path / "-".join(kept))
         stop_after(spark, cut, kept, monkeypatch)
         assert set(head_of(spark, cut.out).unfinished) == set(DERIVED) - set(kept)
@@ -512,8 +512,36 @@ def test_finish__whatever_was_written_already(spark, world, tmp_path, monkeypatc
         assert commits(cut.folder) == counts
 
 
+def test_packed_overlay__is_refreshed_to_what_its_tables_would_be(spark, world, tmp_path, monkeypatch):
+    """What a refresh packed serves the next one, which reads no other table of the overlay; but no other version of
+    this package, nor with another unit of costs."""
+    a_little(world)
+    world.write(spark)
+    refresh(spark, world)
+    much(world, stored(spark, world.out))
+    world.write(spark)
+    whole, read = world.copy(tmp_path / "whole"), delta.read
+    packed, tables = {"overlay_state"}, {"overlay_links", "overlay_nodes", "overlay_topics", "overlay_backups"}
+    for each, version, expected in ((world, None, packed), (whole, "another", tables)):
+        looked = set()
+
+        def noted(spark, reference, version=None, looked=looked):
+            if version is not None:
+                looked.add(reference.place.rpartition("/")[2])
+            return read(spark, reference, version)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(refresh_job.delta, "read", noted)
+            if version is not None:
+                patched.setattr(refresh_job.overlay_spark, "__version__", version)
+            refresh(spark, each)
+        assert looked & (packed | tables) == expected
+    require_same(stored(spark, world.out), stored(spark, whole.out))
+    assert refresh_job._packed(Options()) != refresh_job._packed(replace(Options(), costs=CostOptions(unit=0.5)))
+
+
 def require_same(found, clean):
-    for table in ("links", "topics", "nodes", "backups", "changes"):
+    for table in ("links", "topics", "nodes", "backups", "changes", "state"):
         assert getattr(found, table) == getattr(clean, table), table
 
 
@@ -530,19 +558,13 @@ def stop_after(spark, world, kept, monkeypatch):
             if len(calls) != len(DERIVED):
                 return side_by_side(calls)
             for call in calls:
-                if named(call) in kept:
+                if call.args[0].name in kept:
                     call()
             raise Stopped
 
         patched.setattr(refresh_job, "side_by_side", some)
         with pytest.raises(Stopped):
             refresh(spark, world)
-
-
-def named(call):
-    """The table that a call writes."""
-    table = call.args[0]
-    return table.name if hasattr(table, "name") else "overlay_changes"
 
 
 def test_finish__that_cannot_come_to_the_same_says_so(spark, world, monkeypatch):
