@@ -30,8 +30,9 @@ def case(request: pytest.FixtureRequest) -> dict[str, Any]:
 def _session() -> Iterator[Any]:
     from overlay_spark.jobs import session as sessions
     from overlay_spark.options import SessionOptions
+    from tests.sessions import quick_java
 
-    sessions.BRIEF_JAVA = "-XX:+TieredCompilation"  # minutes of queries: here compiling Java well pays
+    sessions.BRIEF_JAVA = quick_java(minutes=True)
     session = sessions.open_session(SessionOptions(cores="2", brief=True, driver_memory="2g"))
     for name, value in CHANGEABLE.items():
         session.conf.set(name, value)

@@ -17,9 +17,9 @@ from overlay_spark.lab.parts import InParts
 from overlay_spark.lab.profile import PEAKS, Profile
 from overlay_spark.lab.rounds import InRounds
 from overlay_spark.options import Options
-from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
 from overlay_spark.workloads.interests import Interests, subscriptions
+from tests import plain_delta
 
 ONE_SIZE = ["--nodes", "40", "--topics", "110"]
 
@@ -99,7 +99,7 @@ def test_benchmark__adds_its_figures_to_a_table(spark, tmp_path, monkeypatch, ca
     monkeypatch.setenv("PATH", "")  # no compiler, no yardstick
     assert main(["benchmark", "greedy", *ONE_SIZE, "--seed", "3", "--output", str(tmp_path)]) == DONE
     assert "V=40 T=110 unif" in capsys.readouterr().out
-    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    rows = plain_delta.read(Destination.parse(str(tmp_path)).table("experiments"))
     assert {(row["figure"], row["series"], row["x"], row["seed"], row["metric"]) for row in rows} == {
         ("greedy T=110 unif", "greedy", 40.0, 3, metric)
         for metric in ("seconds", "peak_bytes", "greatest_degree", "average_degree")
@@ -124,7 +124,7 @@ def test_benchmark_degrees__of_one_size_sets_algorithms_beside_that_of_fewest_li
 def test_benchmark_design__tells_every_step(spark, tmp_path, capsys):
     assert main(["benchmark", "design", *ONE_SIZE, "--output", str(tmp_path)]) == DONE
     told = capsys.readouterr().out
-    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    rows = plain_delta.read(Destination.parse(str(tmp_path)).table("experiments"))
     steps = [line.split("  ")[1] for line in told.splitlines() if line.startswith("  ")]
     assert "40 nodes, 110 topics" in told
     assert {"solve", "verify", "write"} <= set(steps)
@@ -152,7 +152,7 @@ def test_benchmark_parts__tells_what_parts_take_and_cost(spark, tmp_path, capsys
     assert main(["benchmark", "parts", "--nodes", "90", "--topics", "110", *small, "--output", str(tmp_path)]) == DONE
     told = " ".join(capsys.readouterr().out.split())
     assert "V=90 T=110 unif:" in told
-    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    rows = plain_delta.read(Destination.parse(str(tmp_path)).table("experiments"))
     figures = {(row["series"], row["metric"]): row["value"] for row in rows}
     assert f"links {figures['divide', 'links']:,.0f} {figures['kernel', 'links']:,.0f} by the kernel" in told
     assert figures["divide", "cost"] > figures["kernel", "cost"] > 0
@@ -168,7 +168,7 @@ def test_benchmark_rounds__prints_every_pass_and_what_all_took(spark, tmp_path, 
         == DONE
     )
     told = capsys.readouterr().out
-    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    rows = plain_delta.read(Destination.parse(str(tmp_path)).table("experiments"))
     figures = {(row["series"], row["metric"]): row["value"] for row in rows}
     assert f"rounds {figures['frames', 'rounds']:.0f} each with links" in " ".join(told.split())
     assert "the same as the kernel's" in told

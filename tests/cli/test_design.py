@@ -4,8 +4,8 @@ import pytest
 
 from overlay_spark.cli import DONE, REFUSED, main
 from overlay_spark.cli.design import print_overlay
-from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
+from tests import plain_delta
 from tests.cli.results import NOTHING_MEASURED, facts, metrics
 from tests.cli.tables import csv_problem
 
@@ -76,7 +76,7 @@ def test_design__from_csv_files(spark, tmp_path, capsys):
 def test_design__takes_flags_as_its_options(spark, tmp_path):
     flags = ["--algorithm", "GM", "--then", "reverse_delete", "--seed", "7", "--engine", "kernel"]
     assert main(["design", *csv_problem(tmp_path), "--output", str(tmp_path / "out"), *flags]) == DONE
-    (run,) = delta.read(spark, Destination.parse(str(tmp_path / "out")).table("runs")).collect()
+    (run,) = plain_delta.read(Destination.parse(str(tmp_path / "out")).table("runs"))
     assert (run["algorithm"], run["engine"], run["seed"]) == ("fewest_links", "kernel", 7)
     assert '"then": ["reverse_delete"]' in run["options"]
 

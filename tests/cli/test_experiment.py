@@ -4,8 +4,8 @@ import pytest
 
 from overlay_spark.cli import DONE, FAILED, USAGE, main
 from overlay_spark.cli.experiment import print_beside_the_paper
-from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
+from tests import plain_delta
 
 
 def test_print_beside_the_paper__has_a_row_for_each_figure_stated(capsys):
@@ -49,7 +49,7 @@ def test_experiment__prints_writes_and_draws(spark, tmp_path, capsys):
     assert "figure 8, unif: mean w_Gr/w_GM" in told
     assert f"Drawn: {plots}/000-figure-8.png" in told
     assert [path.name for path in plots.iterdir()] == ["000-figure-8.png"]
-    rows = delta.read(spark, Destination.parse(str(out)).table("experiments")).collect()
+    rows = plain_delta.read(Destination.parse(str(out)).table("experiments"))
     measured = {(row["figure"], row["series"], row["x"], row["seed"]) for row in rows if row["x"] is not None}
     assert measured == {("8", "unif", 100.0, 0), ("8", "unif", 1000.0, 0)}
     stated = {row["metric"]: row["paper_value"] for row in rows if row["paper_value"] is not None}
@@ -61,7 +61,7 @@ def test_experiment__compares_bounds_as_bounds(spark, tmp_path, capsys):
     command = ["experiment", "001", "--quick", "--figure", "3", "--figure", "5", "--output", str(tmp_path)]
     assert main(command) == DONE
     told = " ".join(capsys.readouterr().out.split())
-    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    rows = plain_delta.read(Destination.parse(str(tmp_path)).table("experiments"))
     found = {(row["figure"], row["metric"]): (row["value"], row["paper_value"]) for row in rows if row["x"] is None}
     ours, stated = found["5", "most d_CD/d_GM"]
     assert stated == 2.3

@@ -10,11 +10,11 @@ import pytest
 
 import overlay_spark
 from overlay_spark.jobs.packing import pack
-from overlay_spark.tables import catalog, delta
+from overlay_spark.tables import catalog
 from overlay_spark.tables.references import Destination
+from tests import plain_delta
 from tests.cluster.cluster import clean_environment, python_seconds, wait_for
 from tests.cluster.submitting import ROOT
-from tests.problems import sorted_rows
 
 pytestmark = pytest.mark.cluster
 
@@ -33,7 +33,7 @@ def arguments(folder):
 
 def tables(spark, folder):
     place = Destination.parse(str(folder))
-    return {table.name: sorted_rows(delta.read(spark, place.table(table.name))) for table in OVERLAY}
+    return {table.name: plain_delta.sorted_rows(place.table(table.name)) for table in OVERLAY}
 
 
 def imports_ours(python):
@@ -50,7 +50,7 @@ def test_zip__is_all_that_workers_and_driver_lack(spark, stored, cluster, submis
     submission.start(PIPELINE, arguments(stored), plain_python, plain_python, package_alone.flags)
     assert submission.wait() == 0, submission.said[-4000:]
     assert tables(spark, stored / "out") == tables(spark, stored / "local")
-    (run,) = delta.read(spark, Destination.parse(str(stored / "out")).table("runs")).collect()
+    (run,) = plain_delta.read(Destination.parse(str(stored / "out")).table("runs"))
     assert (run["status"], run["package_version"]) == ("done", overlay_spark.__version__)
     (environment,) = submission.events("EnvironmentUpdate")
     assert dict(environment["Spark Properties"])["spark.master"] == cluster.url

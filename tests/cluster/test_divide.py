@@ -9,11 +9,11 @@ import pytest
 from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.options import Options
-from overlay_spark.tables import catalog, delta
+from overlay_spark.tables import catalog
 from overlay_spark.tables.references import Destination
+from tests import plain_delta
 from tests.cluster.submitting import ROOT
 from tests.cluster.test_cluster import PIPELINE, arguments
-from tests.problems import sorted_rows
 
 pytestmark = pytest.mark.cluster
 
@@ -23,7 +23,7 @@ TABLES = (catalog.OVERLAY_LINKS, catalog.OVERLAY_TOPICS, catalog.OVERLAY_NODES)
 
 def tables(spark, folder):
     place = Destination.parse(str(folder))
-    return {table.name: sorted_rows(delta.read(spark, place.table(table.name))) for table in TABLES}
+    return {table.name: plain_delta.sorted_rows(place.table(table.name)) for table in TABLES}
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
+from tests import plain_delta
 from tests.cluster.cluster import clean_environment
 from tests.cluster.submitting import ROOT
 from tests.cluster.test_cluster import PIPELINE, arguments
@@ -27,7 +28,7 @@ def links(spark, folder):
 
 def stages(spark, folder):
     place = Destination.parse(str(folder)).table(catalog.OVERLAY_LINKS.name)
-    return {row["stage"] for row in delta.read(spark, place).collect()}
+    return {row["stage"] for row in plain_delta.read(place)}
 
 
 def failed(submission):

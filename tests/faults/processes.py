@@ -22,6 +22,7 @@ from overlay_spark.cli import main as overlay_spark
 from overlay_spark.jobs import session as sessions
 from overlay_spark.options import SessionOptions
 from overlay_spark.tables import delta
+from tests.sessions import quick_java
 
 meeting, turns, command, fatal = json.loads(sys.argv[1])
 numbers, tried, parent = itertools.count(1), delta.tried, os.getppid()
@@ -43,8 +44,7 @@ def meet(turn):
 
 def main():
     delta.tried = counted
-    if len(turns) > 1:
-        sessions.BRIEF_JAVA = "-XX:+TieredCompilation"  # minutes of queries: here compiling Java well pays
+    sessions.BRIEF_JAVA = quick_java(minutes=len(turns) > 1)
     sessions.open_session(SessionOptions(cores="2", brief=True, driver_memory="1g")).range(1).count()
     for turn, (out, pause) in enumerate(turns):
         meet(turn)

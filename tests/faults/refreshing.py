@@ -8,12 +8,11 @@ from itertools import combinations, count
 from pathlib import Path
 
 import numpy as np
-from pyspark.sql import functions as F
 
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Reference
-from tests.problems import sorted_rows
+from tests import plain_delta
 
 TABLES = (
     catalog.OVERLAY_LINKS,
@@ -107,32 +106,36 @@ def pairs_of(wants):
     return {(f"n{node:03d}", f"t{topic:03d}") for node, topic in np.argwhere(wants).tolist()}
 
 
-def stored(spark, place):
+def stored(place):
     """All that an overlay's tables say, but for ids of runs and times; changes by the generation they led to."""
-    found = {table.name: rows_of(spark, place, table) for table in TABLES}
+    found = {table.name: rows_of(place, table) for table in TABLES}
     changes = place.table(catalog.OVERLAY_CHANGES.name)
-    told = {commit.metadata["run_id"]: commit.metadata["generation"] for commit in commits(spark, place)}
-    rows = [] if not delta.exists(spark, changes) else delta.read(spark, changes).collect()
+    links = plain_delta.commits(place.table(catalog.OVERLAY_LINKS.name))
+    told = {commit["run_id"]: commit["generation"] for commit in links if "generation" in commit}
+    rows = plain_delta.read(changes) if plain_delta.exists(changes) else []
     columns = [name for name in catalog.OVERLAY_CHANGES.schema.names if name != "run_id"]
     found["overlay_changes"] = sorted((told[row["run_id"]], *(row[name] for name in columns)) for row in rows)
     found["generations"] = sorted(told.values())
     return found
 
 
-def rows_of(spark, place, table):
+def rows_of(place, table):
     reference = place.table(table.name)
-    return sorted_rows(delta.read(spark, reference)) if delta.exists(spark, reference) else None
+    return plain_delta.sorted_rows(reference) if plain_delta.exists(reference) else None
 
 
-def commits(spark, place):
-    """Those of links, which runs have made."""
-    told = delta.commits(spark, place.table(catalog.OVERLAY_LINKS.name))
-    return [commit for commit in told if commit.metadata.get("generation") is not None]
+def runs_of(place):
+    """The runs that left a row, by their ids."""
+    return {row["run_id"]: row for row in plain_delta.read(place.table(catalog.RUNS.name))}
 
 
-def open_rows(spark, place):
-    runs = delta.read(spark, place.table(catalog.RUNS.name))
-    return [row["run_id"] for row in runs.where(F.col("status") == "running").collect()]
+def open_rows(place):
+    return [run_id for run_id, row in runs_of(place).items() if row["status"] == "running"]
+
+
+def versions(place):
+    """How many commits each table has."""
+    return {path.name: plain_delta.n_commits(path) for path in Path(place.place).iterdir()}
 
 
 class Ended(BaseException):

@@ -21,9 +21,9 @@ from overlay_spark.frames import estimates as module
 from overlay_spark.frames.estimates import known_size
 from overlay_spark.lab.shapes import SHAPES, problem_of, shape
 from overlay_spark.options import DesignOptions, Options
-from overlay_spark.tables import catalog, delta
+from overlay_spark.tables import catalog
 from overlay_spark.tables.references import Destination
-from tests import checks
+from tests import checks, plain_delta
 from tests.problems import problem
 
 TRIANGLE = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("c", "y"), ("d", "z")]
@@ -132,7 +132,7 @@ def test_design__refuses_beforehand_what_does_not_fit(spark, tmp_path, capsys):
     assert main(["design", *given, "--output", out, "--set", "design.task_memory=100m"]) == REFUSED
     assert "too large for one task" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["runs"]
-    assert delta.read(spark, Destination.parse(out).table("runs")).collect()[0]["status"] == "refused"
+    assert plain_delta.read(Destination.parse(out).table("runs"))[0]["status"] == "refused"
     assert main(["estimate", *given, "--set", "design.task_memory=100m"]) == REFUSED
     assert "is not taken" in capsys.readouterr().out
     assert main(["estimate", *given]) == DONE

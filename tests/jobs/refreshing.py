@@ -13,7 +13,7 @@ from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.options import Options, RefreshOptions
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination, Reference
-from tests import naive
+from tests import naive, plain_delta
 
 LISTED, SITES, POINTS = FORMS = ("listed", "sites", "points")
 FEED = {"delta.enableChangeDataFeed": "true"}
@@ -182,7 +182,7 @@ def _generation(runs: list[Any], change: Any) -> int:
 def _rows(spark: Any, place: Destination, name: str) -> list[Any] | None:
     if not Path(place.table(name).place).exists():
         return None
-    return delta.read(spark, place.table(name)).collect()
+    return plain_delta.read(place.table(name))
 
 
 def _by_key(rows: Any, width: int) -> dict[Any, tuple[Any, ...]]:

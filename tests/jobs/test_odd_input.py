@@ -13,8 +13,9 @@ from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.verify import run_verify
 from overlay_spark.options import Options
-from overlay_spark.tables import catalog, delta
+from overlay_spark.tables import catalog
 from overlay_spark.tables.references import Destination, Reference
+from tests import plain_delta
 from tests.problems import sorted_rows
 
 pytestmark = pytest.mark.spark
@@ -36,11 +37,11 @@ def test_ids__of_any_characters_come_back_as_they_were(spark, tmp_path):
     inputs = Inputs(*[Reference("parquet", f"{tmp_path}/{name}.parquet") for name in ("subscriptions", "nodes")])
     output = Destination.parse(str(tmp_path / "out"))
     run_design(spark, inputs, output, Options()).close()
-    links = delta.read(spark, output.table("overlay_links")).collect()
+    links = plain_delta.read(output.table("overlay_links"))
     assert {end for row in links for end in (row["src"], row["dst"])} == set(ODD)
     assert len(links) == len(ODD) - 1
     assert all(row["src"].encode() < row["dst"].encode() for row in links)
-    topics = delta.read(spark, output.table("overlay_topics")).collect()
+    topics = plain_delta.read(output.table("overlay_topics"))
     assert {row["topic_id"] for row in topics} == {*ODD, "all"}
     found = run_verify(spark, inputs, output, Options())
     assert found.ok, found.faults
@@ -99,8 +100,8 @@ def design_csv(tmp_path, subscriptions, link_costs="src,dst,cost\na,b,1.5\nb,c,2
 )
 def test_csv__of_other_forms_is_taken(spark, tmp_path, subscriptions):
     assert design_csv(tmp_path, subscriptions) == DONE
-    links = delta.read(spark, Destination.parse(str(tmp_path / "out")).table("overlay_links"))
-    assert [row[:3] for row in sorted_rows(links)] == [("a", "b", 1.5), ("b", "c", 2.0)]
+    links = Destination.parse(str(tmp_path / "out")).table("overlay_links")
+    assert [row[:3] for row in plain_delta.sorted_rows(links)] == [("a", "b", 1.5), ("b", "c", 2.0)]
 
 
 @pytest.mark.parametrize(
@@ -132,5 +133,5 @@ def test_csv__of_coordinates(spark, tmp_path):
     (tmp_path / "nodes.csv").write_text('node_id,coordinates,height\na,0 0,\nb,"[3.0, 4]",1\nc,(6;8),0.5\n')
     given = [f"--{t}=csv:{tmp_path}/{t}.csv" for t in ("subscriptions", "nodes")]
     assert main(["design", *given, "--coordinates", "--output", str(tmp_path / "out")]) == DONE
-    links = delta.read(spark, Destination.parse(str(tmp_path / "out")).table("overlay_links"))
-    assert [row[:3] for row in sorted_rows(links)] == [("a", "b", 6.0), ("b", "c", 6.5)]
+    links = Destination.parse(str(tmp_path / "out")).table("overlay_links")
+    assert [row[:3] for row in plain_delta.sorted_rows(links)] == [("a", "b", 6.0), ("b", "c", 6.5)]

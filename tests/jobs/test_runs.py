@@ -18,6 +18,7 @@ from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
+from tests import plain_delta
 
 START = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
 INPUTS = {
@@ -150,7 +151,7 @@ def test_rows__left_open_are_closed_where_their_process_is_gone(spark, tmp_path,
         module._write(spark, output, run, began, module.RUNNING, module._where_it_runs())
     with recorded(spark, output, Run(job="design", options=Options(), run_id="next", clock=clock())):
         pass
-    rows = {row["run_id"]: row for row in delta.read(spark, output.table("runs")).collect()}
+    rows = {row["run_id"]: row for row in plain_delta.read(output.table("runs"))}
     assert {run_id: row["status"] for run_id, row in rows.items()} == {
         "gone": "killed",
         "alive": "running",

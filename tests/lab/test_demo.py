@@ -15,6 +15,7 @@ from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination, Reference
 from overlay_spark.workloads.interests import subscriptions
 from overlay_spark.workloads.sites import round_trip_ms
+from tests import plain_delta
 from tests.problems import sorted_rows
 
 OUTPUT = Destination.parse("demo")
@@ -31,14 +32,14 @@ def test_workload__is_brokers_at_sites_the_ways_between_them_and_interests_of_th
     ids = [f"{city}-{i:02d}" for city in ("amsterdam", "tokyo") for i in range(NODES_PER_SITE)]
     nodes = delta.read(spark, given["nodes"]).select("node_id", "site")
     assert sorted_rows(nodes) == [(name, name.split("-")[0]) for name in ids]
-    assert sorted_rows(delta.read(spark, given["site_costs"])) == [
+    assert plain_delta.sorted_rows(given["site_costs"]) == [
         ("amsterdam", "amsterdam", 0.5),
         ("amsterdam", "tokyo", round_trip_ms("amsterdam", "tokyo")),
         ("tokyo", "tokyo", 0.5),
     ]
     drawn = [column.tolist() for column in subscriptions(INTERESTS, np.arange(len(ids)), seed)]
     wanted = [(ids[v], f"topic-{t:03d}") for v, t in zip(*drawn, strict=True)]
-    assert sorted_rows(delta.read(spark, given["subscriptions"])) == sorted(wanted)
+    assert plain_delta.sorted_rows(given["subscriptions"]) == sorted(wanted)
     assert delta.commit_metadata(spark, given["nodes"])["job"] == "demo"  # which the next one may replace
 
 

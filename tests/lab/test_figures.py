@@ -9,7 +9,7 @@ from overlay_spark.lab.figures import record_figures
 from overlay_spark.options import Options
 from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
-from tests.problems import sorted_rows
+from tests import plain_delta
 
 pytestmark = pytest.mark.spark
 
@@ -24,9 +24,9 @@ def test_figures__are_added_to_those_that_are_there_each_time_in_one_commit(spar
     output = Destination.parse(str(tmp_path))
     place = output.table("experiments")
     record_figures(spark, FIRST, output, Run(job="experiment", options=Options(), run_id="one"))
-    assert sorted_rows(delta.read(spark, place)) == FIRST
+    assert plain_delta.sorted_rows(place) == FIRST
     record_figures(spark, SECOND, output, Run(job="benchmark", options=Options(), run_id="two"))
-    assert sorted_rows(delta.read(spark, place)) == FIRST + SECOND
+    assert plain_delta.sorted_rows(place) == FIRST + SECOND
     assert delta.latest_version(spark, place) == 1
     assert delta.commit_metadata(spark, place) == {
         "run_id": "two",
@@ -40,7 +40,7 @@ def test_figures__are_added_to_those_that_are_there_each_time_in_one_commit(spar
             spark, [(*SECOND[0][:6], None, None)], output, Run(job="benchmark", options=Options(), run_id="three")
         )
     assert delta.latest_version(spark, place) == 1
-    runs = {row["run_id"]: row for row in delta.read(spark, output.table("runs")).collect()}
+    runs = {row["run_id"]: row for row in plain_delta.read(output.table("runs"))}
     assert {name: (row["job"], row["status"]) for name, row in runs.items()} == {
         "one": ("experiment", "done"),
         "two": ("benchmark", "done"),

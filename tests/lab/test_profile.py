@@ -5,8 +5,8 @@ import pytest
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab.profile import PEAKS, Profile, growth, profile_design
 from overlay_spark.options import Options
-from overlay_spark.tables import delta
 from overlay_spark.tables.references import Destination
+from tests import plain_delta
 
 STEPS = ("look at the output", "read", "check and index", "solve", "verify", "measure", "write")
 
@@ -22,7 +22,7 @@ def test_profile__tells_every_step_of_each_job(spark, tmp_path):
         assert profile.total == sum(profile.seconds.values())
         assert 0 < profile.algorithm_seconds < profile.total
     assert not set(STEPS) & set(steps.seconds)
-    rows = delta.read(spark, Destination.parse(str(tmp_path)).table("experiments")).collect()
+    rows = plain_delta.read(Destination.parse(str(tmp_path)).table("experiments"))
     assert {(row["figure"], row["series"], row["x"]) for row in rows} == {
         ("design, run 1 of the session", "T=110", 40.0),
         ("design, run 2 of the session", "T=120", 50.0),
