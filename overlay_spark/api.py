@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 
 from pyspark.sql import DataFrame
 
@@ -14,7 +13,7 @@ from overlay_spark.algorithms.registry import find
 from overlay_spark.engines import choose, require_known
 from overlay_spark.engines.steps import follow, lower_bound
 from overlay_spark.engines.warming import Warming
-from overlay_spark.frames.churn import check_changes, keep_up, metrics_of
+from overlay_spark.frames.churn import keep_up, metrics_of
 from overlay_spark.frames.components import choose_method, require_method
 from overlay_spark.frames.indexing import prepare
 from overlay_spark.frames.inputs import check_beside, check_input
@@ -24,7 +23,6 @@ from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
 from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.results import Estimate, Facts, Overlay, Refresh, Verification
-from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
 from overlay_spark.tables.feed import holes_told
 
@@ -185,11 +183,7 @@ def refresh(
         progress("read changes")
         with holes_told(catalog.SUBSCRIPTIONS.name):
             stored = replace(stored, changes=workspace.settle(stored.changes))
-        progress("repair")
-        problem = problem.counted_in(options.costs.unit)
-        found = side_by_side(
-            [partial(check_changes, stored.changes), partial(keep_up, problem, stored, options, workspace)]
-        )[1]
+        found = keep_up(problem.counted_in(options.costs.unit), stored, options, workspace, progress)
         return Refresh(
             changes=found.changes,
             topics=found.topics,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
 
 Answer = TypeVar("Answer")
 
@@ -16,9 +17,22 @@ def side_by_side(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     return [future.result() for future in futures]
 
 
-def ahead(call: Callable[[], Answer]) -> Callable[[], Answer]:
-    """Begin a call now; what is given back waits for it and gives its answer, or raises its error."""
-    pool = ThreadPoolExecutor(1)
-    future = pool.submit(call)
-    pool.shutdown(wait=False)
-    return future.result
+class Ahead(Generic[Answer]):
+    """A call that runs in a thread, from when it is told to :meth:`begin`; calling this waits for its answer, or raises
+    its error."""
+
+    def __init__(self, call: Callable[[], Answer]):
+        self._call, self._pool = call, ThreadPoolExecutor(1)
+        self._begun: Future[Answer] | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def begin(self) -> None:
+        with self._one_at_a_time:
+            if self._begun is None:
+                self._begun = self._pool.submit(self._call)
+                self._pool.shutdown(wait=False)
+
+    def __call__(self) -> Answer:
+        self.begin()
+        assert self._begun is not None
+        return self._begun.result()

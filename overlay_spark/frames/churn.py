@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
@@ -15,9 +15,18 @@ from overlay_spark.costs import from_units as array_from_units
 from overlay_spark.errors import FeedError, GuardError, InputError, TooLarge, VerificationError
 from overlay_spark.frames import churn_answers as answers
 from overlay_spark.frames import churn_rows as rows
-from overlay_spark.frames.churn_answers import APART, TOO_LARGE, WRONG_FEED, WRONG_INPUT, WRONG_LINKS, answer, solve
+from overlay_spark.frames.churn_answers import (
+    APART,
+    BAD_VALUES,
+    TOO_LARGE,
+    WRONG_FEED,
+    WRONG_INPUT,
+    WRONG_LINKS,
+    answer,
+    solve,
+)
 from overlay_spark.frames.churn_packs import PACKED_DDL, gathered, packed
-from overlay_spark.frames.churn_rows import churn_task
+from overlay_spark.frames.churn_rows import BadValues, churn_task
 from overlay_spark.frames.components import topic_components
 from overlay_spark.frames.indexing import index_problem
 from overlay_spark.frames.outputs import links_only
@@ -114,9 +123,13 @@ class ChurnAnswer:
 
 
 def keep_up(
-    problem: OverlayProblem, stored: StoredOverlay | PackedOverlay, options: Options, workspace: Workspace
+    problem: OverlayProblem,
+    stored: StoredOverlay | PackedOverlay,
+    options: Options,
+    workspace: Workspace,
+    progress: Callable[[str], None],
 ) -> ChurnAnswer:
-    """Bring a stored overlay up to date.
+    """Bring a stored overlay up to date, whose ``changes`` are settled; ``progress`` is told when the task begins.
 
     Where ``components.method`` names one, components of the sub-overlays are found by it beforehand, else by the task
     too. One task holds all subscriptions, the overlay's links and the costs; rows are packed where they lie, and the
@@ -131,6 +144,8 @@ def keep_up(
             yield from solve(churn_task(gathered(batches, most), unit), Options.from_mapping(sections))
         except TooLarge as what:  # before anything was answered
             yield from answer(answers.FAULT, [str(what)], [TOO_LARGE])
+        except BadValues:
+            yield from answer(answers.FAULT, ["changes"], [BAD_VALUES])
 
     parts = _rows(problem, stored)
     if isinstance(stored, StoredOverlay) and options.components.method != AUTO:
@@ -140,6 +155,7 @@ def keep_up(
     if isinstance(stored, PackedOverlay):
         packs.append(stored.state.select("packed"))
     side_by_side([partial(workspace.hold, pack) for pack in packs])  # holding plans how a table is read
+    progress("repair")
     one_task = reduce(DataFrame.union, packs).repartition(1).mapInArrow(run, answers.ANSWER_DDL)
     count = problem.subscriptions.count if isinstance(stored, PackedOverlay) else lambda: None
     settled, counted = side_by_side([partial(workspace.settle, one_task), count])
@@ -150,6 +166,8 @@ def keep_up(
     for row in told:
         if row["kind"] == answers.FAULT:
             wrong.setdefault(row["b"], []).append(row["a"])
+    if BAD_VALUES in wrong:
+        check_changes(stored.changes)
     if wrong:
         _refuse(wrong, options)
     facts = {row["a"]: row["numbers"][0] for row in told}

@@ -20,7 +20,8 @@ from overlay_spark.instance import Links
 from overlay_spark.options import Options
 from overlay_spark.tables.audit import counted, one_or_many
 
-WRONG_INPUT, WRONG_FEED, WRONG_LINKS, TOO_LARGE, APART = "input", "feed", "links", "too large", "apart"
+WRONG_INPUT, WRONG_FEED, WRONG_LINKS = "input", "feed", "links"
+TOO_LARGE, APART, BAD_VALUES = "too large", "apart", "values"
 """Kinds of faults the task tells of."""
 
 ADD, REMOVE, UPDATE, TOPIC, NODE_NOW, BACKUP_NOW, FACT, FAULT, STATE = range(9)

@@ -88,6 +88,7 @@ class ChurnTask:
 
 def churn_task(rows: dict[int, pa.Table], unit: float) -> ChurnTask:
     """The task's arrays from its rows."""
+    _require_ids(_rows(rows, CHANGE))
     (node_codes, subscribed), (topics, topic_ids), strangers = _wanted(rows)
     nodes_given = rows.get(NODE)
     node_ids = subscribed
@@ -146,6 +147,22 @@ def churn_task(rows: dict[int, pa.Table], unit: float) -> ChurnTask:
         diameters=_as_stored(old_topics, topic_ids),
         strangers=strangers,
     )
+
+
+class BadValues(Exception):
+    """Raised when subscriptions came whose ids no subscription may have."""
+
+
+def _require_ids(changes: pa.Table) -> None:
+    """Whether all ids that came are right by the rules of the catalog; what is wrong with them others tell."""
+    for name in ("a", "b"):
+        ids = changes.filter(pc.greater(changes.column("n1"), 0)).column(name)
+        try:
+            ids.validate(full=True)  # whether they are UTF-8
+        except pa.ArrowInvalid as error:
+            raise BadValues from error
+        if ids.null_count or pc.any(pc.or_(pc.equal(ids, ""), pc.match_substring(ids, "\ufffd"))).as_py():
+            raise BadValues
 
 
 Numbered = tuple[NDArray[np.int64], pa.Array]

@@ -23,7 +23,7 @@ from overlay_spark.options import Options
 from overlay_spark.options.components import AUTO
 from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.results import Overlay, Refresh, RefreshMetrics
-from overlay_spark.side_by_side import side_by_side
+from overlay_spark.side_by_side import Ahead, side_by_side
 from overlay_spark.tables import catalog, delta, feed
 from overlay_spark.tables.references import Destination
 
@@ -87,6 +87,12 @@ def run_refresh(
         return _refreshed(spark, inputs, output, head, options, approved, dry_run, progress, run)
 
 
+def _look_ahead(spark: SparkSession, output: Destination, run: Run) -> None:
+    """Have the logs read of tables that will be written."""
+    tables = [table for table in (catalog.OVERLAY_LINKS, *DERIVED, *OF_REFRESHES) if table.name not in run.new]
+    side_by_side([partial(delta.look_ahead, spark, output.table(table.name)) for table in tables])
+
+
 def _refreshed(
     spark: SparkSession,
     inputs: Inputs,
@@ -99,10 +105,18 @@ def _refreshed(
     run: Run,
 ) -> Outcome:
     staged = options if dry_run else staged_at(output, options)
+    logs = Ahead(partial(_look_ahead, spark, output, run))
+
+    def told(step: str) -> None:
+        progress(step)
+        if step == "repair" and not dry_run:  # one task is at work, and the driver idle
+            run.opened.begin()
+            logs.begin()
+
     try:
         problem = load_problem(spark, inputs, dict(run.inputs))
         stored = _stored(spark, inputs, output, head, run.inputs, options)
-        found = _computed(problem, stored, head, run.inputs, staged, progress)
+        found = _computed(problem, stored, head, run.inputs, staged, told)
     except FeedError as hole:
         return _anew(spark, inputs, output, options, dry_run, progress, run, str(hole))
     with found:

@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 import overlay_spark
 from overlay_spark.errors import GuardError, InputError, OptionError
 from overlay_spark.options import Options
-from overlay_spark.side_by_side import ahead
+from overlay_spark.side_by_side import Ahead
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
@@ -62,8 +62,9 @@ class Run:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     status: str = DONE
     message: str | None = None
-    opened: Callable[[], None] = lambda: None
-    """Waits until the run's row is there; nothing else may be written before."""
+    opened: Ahead[None] = field(default_factory=lambda: Ahead(lambda: None))
+    """Waits until the run's row is there; nothing else may be written before. It is best begun while tasks are at work
+    and the driver is not."""
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -78,11 +79,12 @@ class Run:
 def recorded(spark: SparkSession, output: Destination | None, run: Run) -> Iterator[Run]:
     """Open the run's row in ``runs`` at the output (none: write nothing), run the body, close the row.
 
-    The row is opened while the body begins: before it writes anything, it calls ``run.opened``. Errors pass through.
+    The body says when the row is opened beside it: before it writes anything, it calls ``run.opened``. Errors pass
+    through.
     """
     started = run.clock()
     if output is not None:
-        run.opened = ahead(partial(_open, spark, output, replace(run), started))
+        run.opened = Ahead(partial(_open, spark, output, replace(run), started))
     try:
         yield run
         run.opened()

@@ -13,7 +13,7 @@ from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
 from overlay_spark.results import Verification
-from overlay_spark.side_by_side import ahead
+from overlay_spark.side_by_side import Ahead
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
@@ -31,8 +31,10 @@ def run_verify(
     run = run or Run(job="verify", options=options)
     stored = overlay.table(catalog.OVERLAY_LINKS.name)
     version = delta.latest_version(spark, stored)  # a mistyped place is refused before a row is written there
-    described = ahead(partial(describe, spark, inputs))
+    described = Ahead(partial(describe, spark, inputs))
+    described.begin()
     with recorded(spark, None if dry_run else overlay, run):
+        run.opened.begin()
         progress("read")
         links = {"reference": str(stored), "version": version}
         run.inputs = {**described(), catalog.OVERLAY_LINKS.name: links}

@@ -135,6 +135,11 @@ def _stored_columns(spark: SparkSession, reference: Reference) -> list[StructFie
         raise
 
 
+def look_ahead(spark: SparkSession, reference: Reference) -> None:
+    """Have the log of a table read that will be written: its files are listed, which a write does first."""
+    read(spark, reference).inputFiles()
+
+
 def identifier(spark: SparkSession, reference: Reference) -> str:
     """The table as SQL names it: a catalog's name is quoted already, and a path cannot leave its quotes."""
     if reference.kind == "table":

@@ -14,7 +14,7 @@ from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import DesignOptions, Options, WorkspaceOptions
 from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.tables import catalog
-from tests.problems import sorted_rows
+from tests.problems import silent, sorted_rows
 
 WANTS = [(v, t) for v, ts in {"a": "xy", "b": "x", "c": "xz", "d": "yz", "𐐀": "xyz"}.items() for t in ts]
 POINTS = {"a": (0.0, 0.0), "b": (1.0, 0.0), "c": (2.0, 1.0), "d": (0.0, 3.0), "𐐀": (4.0, 4.0), "ö": (1.0, 1.0)}
@@ -177,7 +177,7 @@ def test_task__too_large_is_refused_as_the_options_say(spark):
     many = replace(now, subscriptions=spark.range(20_000).selectExpr("'a' AS node_id", "string(id) AS topic_id"))
     options = Options(design=DesignOptions(task_memory="1m"))
     with Workspace(spark, WorkspaceOptions()) as workspace, pytest.raises(GuardError, match=r"task_memory = 1m allows"):
-        churn.keep_up(many, stored, options, workspace)
+        churn.keep_up(many, stored, options, workspace, silent)
 
 
 @pytest.mark.spark

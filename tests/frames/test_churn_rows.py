@@ -6,13 +6,15 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay_spark.algorithms.refresh import prices
 from overlay_spark.frames import churn_rows as kinds
-from overlay_spark.frames.churn_rows import churn_task
+from overlay_spark.frames.churn_rows import BadValues, churn_task
+from overlay_spark.tables import catalog
 from tests import naive
 from tests.frames.churned import LETTERS, by_kind, histories, row
 from tests.strategies import SEEDS
@@ -34,6 +36,27 @@ def test_churn_task__is_the_problem_of_those_who_are_there_in_whatever_order_row
     nodes = np.array(there, np.int32)
     among = prices(history.now.costs, *nodes[every].reshape(-1, 2).T.copy())
     assert prices(task.instance.costs, *every.T.copy()).tolist() == among.tolist()
+
+
+@pytest.mark.parametrize("column", ["node_id", "topic_id"])
+@pytest.mark.parametrize(
+    "rule, value", [("is_given", None), ("is_not_empty", ""), ("is_utf8", b"\xff"), ("was_decoded_right", "a\ufffd")]
+)
+def test_changes__that_came_with_ids_that_none_may_have_are_noticed(column, rule, value):
+    """By every rule there is."""
+    declared = {given.name for c in catalog.SUBSCRIPTIONS.columns for given in c.all_rules if c.name == column}
+    assert f"{column}_{rule}" in declared
+    assert len(declared) == 4
+    name = {"node_id": "a", "topic_id": "b"}[column]
+    rows = by_kind([*SMALL, row(kinds.CHANGE, "c", "new", [1]), row(kinds.CHANGE, "", "", [-1])])
+    with_none = churn_task(rows, 1.0)
+    assert with_none.changed.nodes.tolist() == [-1, 2]
+    raw = pa.array([b"c", value if value is None or isinstance(value, bytes) else value.encode()])
+    ids = pa.Array.from_buffers(pa.string(), 2, raw.buffers(), raw.null_count)
+    other = pa.array(["x", "y"])
+    came = pa.table({"a": ids if name == "a" else other, "b": ids if name == "b" else other, "n1": [1, 1]})
+    with pytest.raises(BadValues):
+        churn_task({**rows, kinds.CHANGE: came}, 1.0)
 
 
 @pytest.mark.parametrize("changes, wrong", [

@@ -500,7 +500,7 @@ def test_finish__whatever_was_written_already(spark, world, tmp_path, monkeypatc
     before = world.copy(tmp_path / "before")
     refresh(spark, world)
     clean = stored(spark, world.out)
-    for kept in (some for n in (1, 4) for some in combinations(DERIVED, n)):
+    for kept in ((name,) for name in DERIVED):
         cut = before.copy(tmp_path / "-".join(kept))
         stop_after(spark, cut, kept, monkeypatch)
         assert set(head_of(spark, cut.out).unfinished) == set(DERIVED) - set(kept)
