@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from overlay_spark.algorithms.refresh import BackupRows, Changed, Stored
 from overlay_spark.costs import Costs, listed_costs, point_costs, site_costs
+from overlay_spark.frames.churn_ids import Numbered, in_order, numbered, places_of
 from overlay_spark.instance import Instance
 from overlay_spark.tables.audit import counted, one_or_many
 
@@ -93,8 +94,8 @@ def churn_task(rows: dict[int, pa.Table], unit: float) -> ChurnTask:
     nodes_given = rows.get(NODE)
     node_ids = subscribed
     if nodes_given is not None:
-        node_ids = _sorted(nodes_given.column("a"))
-        places = _places(node_ids, subscribed)
+        node_ids = in_order(nodes_given.column("a"))
+        places = places_of(node_ids, subscribed)
         if (places < 0).any():
             first = ", ".join(repr(v) for v in subscribed.filter(pa.array(places < 0)).slice(0, 3).to_pylist())
             n = int((places < 0).sum())
@@ -118,8 +119,8 @@ def churn_task(rows: dict[int, pa.Table], unit: float) -> ChurnTask:
     order = np.argsort(numbers[:, 3], kind="stable")
     links, numbers = links.take(pa.array(order)), numbers[order]
     stored = Stored(
-        src=_places(node_ids, links.column("a")).astype(np.int32),
-        dst=_places(node_ids, links.column("b")).astype(np.int32),
+        src=places_of(node_ids, links.column("a")).astype(np.int32),
+        dst=places_of(node_ids, links.column("b")).astype(np.int32),
         cost=numbers[:, 0],
         contribution=numbers[:, 2].astype(np.int32),
     )
@@ -135,12 +136,12 @@ def churn_task(rows: dict[int, pa.Table], unit: float) -> ChurnTask:
         rows=links,
         changed=_changed(rows, node_ids, topic_ids),
         backups=BackupRows(
-            _places(node_ids, backups.column("a")),
-            _places(node_ids, backups.column("b")),
+            places_of(node_ids, backups.column("a")),
+            places_of(node_ids, backups.column("b")),
             numbers_of(backups, 1)[:, 0],
         ),
         components=_components(rows, keys, node_ids, topic_ids),
-        left=int((_places(node_ids, old_nodes.column("a")) < 0).sum()),
+        left=int((places_of(node_ids, old_nodes.column("a")) < 0).sum()),
         known=len(old_nodes),
         joined_before=int(np.maximum(numbers_of(old_topics, 1)[:, 0] - 1, 0).sum()),
         parts=_as_stored(old_nodes, node_ids),
@@ -165,19 +166,15 @@ def _require_ids(changes: pa.Table) -> None:
             raise BadValues
 
 
-Numbered = tuple[NDArray[np.int64], pa.Array]
-"""(the number of each id, the ids by number)"""
-
-
 def _wanted(rows: dict[int, pa.Table]) -> tuple[Numbered, Numbered, list[str]]:
     """The nodes and the topics of all subscriptions that there are, and what is wrong with the changes they come of."""
     if OLD_SUBSCRIPTION not in rows:
         wanted = _rows(rows, SUBSCRIPTION)
-        return _numbered(wanted.column("a")), _numbered(wanted.column("b")), []
+        return numbered(wanted.column("a")), numbered(wanted.column("b")), []
     old, changes = (_rows(rows, kind).select(["a", "b"]) for kind in (OLD_SUBSCRIPTION, CHANGE))
     coded = changes.cast(old.schema) if len(changes) else old.slice(0, 0)
     both = pa.concat_tables([old, coded]).unify_dictionaries().combine_chunks()
-    (nodes, _), (topics, topic_ids) = (_numbered(both.column(name)) for name in "ab")
+    (nodes, _), (topics, topic_ids) = (numbered(both.column(name)) for name in "ab")
     keys = nodes * max(1, len(topic_ids)) + topics
     came = numbers_of(_rows(rows, CHANGE), 1)[:, 0] > 0
     was, new = keys[: len(old)], keys[len(old) :]
@@ -188,7 +185,7 @@ def _wanted(rows: dict[int, pa.Table]) -> tuple[Numbered, Numbered, list[str]]:
     if wrong:
         what = counted(wrong, "subscription[|s]")
         strangers.append(f"By the changes since, {what} came that were there, or went that were not.")
-    return _numbered(both.column("a"), there), _numbered(both.column("b"), there), strangers
+    return numbered(both.column("a"), there), numbered(both.column("b"), there), strangers
 
 
 def _components(
@@ -197,7 +194,7 @@ def _components(
     if COMPONENT not in rows:
         return None
     told = rows[COMPONENT]
-    node, topic = _places(node_ids, told.column("a")), _places(topic_ids, told.column("b"))
+    node, topic = places_of(node_ids, told.column("a")), places_of(topic_ids, told.column("b"))
     width, name = max(1, len(topic_ids)), numbers_of(told, 1)[:, 0]
     found = np.empty(len(keys), np.int64)
     found[np.searchsorted(keys, node * width + topic)] = np.searchsorted(keys, name * width + topic)
@@ -206,14 +203,14 @@ def _components(
 
 def _changed(rows: dict[int, pa.Table], node_ids: pa.Array, topic_ids: pa.Array) -> Changed:
     given, backups = _rows(rows, CHANGE), _rows(rows, BACKUP)
-    codes, ids = _numbered(given.column("a"))
-    topics = _places(topic_ids, given.column("b"))
+    codes, ids = numbered(given.column("a"))
+    topics = places_of(topic_ids, given.column("b"))
     there = topics >= 0
     order = np.lexsort((topics[there], codes[there]))
     counts = np.bincount(codes[there], minlength=len(ids))
-    chosen = _places(node_ids, backups.column("b").filter(pc.is_in(backups.column("a"), ids)))
+    chosen = places_of(node_ids, backups.column("b").filter(pc.is_in(backups.column("a"), ids)))
     return Changed(
-        nodes=_places(node_ids, ids).astype(np.int32),
+        nodes=places_of(node_ids, ids).astype(np.int32),
         offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         topics=topics[there][order].astype(np.int32),
         backups=np.unique(chosen[chosen >= 0]).astype(np.int32),
@@ -224,7 +221,7 @@ def _changed(rows: dict[int, pa.Table], node_ids: pa.Array, topic_ids: pa.Array)
 def _as_stored(old: pa.Table, ids: pa.Array) -> NDArray[np.int64]:
     """The second and third number stored of each id; -1 of those that are new."""
     found = np.full((len(ids) + 1, 2), -1, np.int64)  # the last stands for those that are gone
-    found[_places(ids, old.column("a"))] = numbers_of(old, 3)[:, 1:]
+    found[places_of(ids, old.column("a"))] = numbers_of(old, 3)[:, 1:]
     return found[:-1]
 
 
@@ -233,10 +230,10 @@ def _other_counts(
 ) -> list[str]:
     """A sentence where stored counts and what changed since do not add up to what is there now."""
     names = old.column("a").combine_chunks() if len(old) else pa.array([], pa.string())
-    at = _places(names, changed)
+    at = places_of(names, changed)
     net = np.bincount(at[at >= 0], numbers_of(changes, 1)[at >= 0, 0], len(names)).astype(np.int64)
     told = numbers_of(old, 1)[:, 0] + net
-    places = _places(ids, names)
+    places = places_of(ids, names)
     now = np.where(places >= 0, np.append(counts, 0)[places], 0)
     wrong = np.flatnonzero(now != told)
     if not len(wrong) or not len(old):
@@ -252,22 +249,22 @@ def _other_counts(
 def _costs(rows: dict[int, pa.Table], node_ids: pa.Array, nodes: pa.Table | None, unit: float) -> Costs:
     if nodes is None or not (SITE_COST in rows or COORDINATE in rows):
         listed = _rows(rows, LINK_COST)
-        a, b = (_places(node_ids, listed.column(name)) for name in "ab")
+        a, b = (places_of(node_ids, listed.column(name)) for name in "ab")
         known, value = (a >= 0) & (b >= 0), numbers_of(listed, 1)[:, 0]
         low, high = np.minimum(a, b)[known], np.maximum(a, b)[known]
         _, first = np.unique(low * len(node_ids) + high, return_index=True)  # once in each direction is allowed
         return listed_costs(low[first], high[first], value[known][first])
-    nodes = nodes.take(pa.array(np.argsort(_places(node_ids, nodes.column("a")))))
+    nodes = nodes.take(pa.array(np.argsort(places_of(node_ids, nodes.column("a")))))
     if SITE_COST in rows:
         given = rows[SITE_COST]
-        sites = _sorted(nodes.column("b"))
-        a, b = (_places(sites, given.column(name)) for name in "ab")
+        sites = in_order(nodes.column("b"))
+        a, b = (places_of(sites, given.column(name)) for name in "ab")
         known, value = (a >= 0) & (b >= 0), numbers_of(given, 1)[:, 0]
         table = np.zeros((len(sites), len(sites)), np.int64)
         table[a[known], b[known]] = table[b[known], a[known]] = value[known]
-        return site_costs(_places(sites, nodes.column("b")), table)
+        return site_costs(places_of(sites, nodes.column("b")), table)
     points = rows[COORDINATE]
-    order = np.lexsort((numbers_of(points, 1)[:, 0], _places(node_ids, points.column("a"))))
+    order = np.lexsort((numbers_of(points, 1)[:, 0], places_of(node_ids, points.column("a"))))
     return point_costs(points.column("x").to_numpy()[order].reshape(len(nodes), -1), nodes.column("x").to_numpy(), unit)
 
 
@@ -284,41 +281,6 @@ _NOTHING = pa.table(
         "x": pa.array([], pa.float64()),
     }
 )
-
-
-def _numbered(ids: pa.ChunkedArray, there: NDArray[np.bool_] | None = None) -> Numbered:
-    """The ids, or those that are ``there``, numbered in the order of their bytes."""
-    if not len(ids):
-        return np.empty(0, np.int64), pa.array([], pa.string())
-    coded = _coded(ids)
-    order = pc.array_sort_indices(coded.dictionary)
-    rank = np.empty(len(order), np.int64)
-    rank[order.to_numpy()] = np.arange(len(order))
-    numbers, names = rank[coded.indices.to_numpy()], coded.dictionary.take(order)
-    if there is None:
-        return numbers, names
-    numbers, used = numbers[there], np.zeros(len(names), bool)
-    used[numbers] = True
-    return (np.cumsum(used) - 1)[numbers], names.filter(pa.array(used))
-
-
-def _coded(ids: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
-    """The ids as numbers of a dictionary that has each of them once."""
-    whole = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
-    return whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-
-
-def _sorted(ids: pa.ChunkedArray) -> pa.Array:
-    found = ids.unique()
-    return found.take(pc.array_sort_indices(found))
-
-
-def _places(ids: pa.Array, asked: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
-    """The number of each id asked for; -1 of those that are not there."""
-    if not len(asked):
-        return np.empty(0, np.int64)
-    found: NDArray[np.int64] = pc.fill_null(pc.index_in(asked, value_set=ids), -1).to_numpy().astype(np.int64)
-    return found
 
 
 def numbers_of(rows: pa.Table, width: int = 4) -> NDArray[np.int64]:

@@ -11,7 +11,6 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-import overlay_spark
 from overlay_spark.api import Progress, check, design, refresh, silent
 from overlay_spark.errors import FeedError, GuardError, InputError
 from overlay_spark.jobs.design import staged_at, write_overlay
@@ -19,8 +18,8 @@ from overlay_spark.jobs.generations import DERIVED, OF_REFRESHES, Head, head_of,
 from overlay_spark.jobs.guards import drift_of, guard, options_for, require_all_files_read
 from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, close_killed, options_of, recorded
+from overlay_spark.jobs.stored import PACKED, packed_by, stored_overlay
 from overlay_spark.options import Options
-from overlay_spark.options.components import AUTO
 from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.results import Overlay, Refresh, RefreshMetrics
 from overlay_spark.side_by_side import Ahead, side_by_side
@@ -115,7 +114,7 @@ def _refreshed(
 
     try:
         problem = load_problem(spark, inputs, dict(run.inputs))
-        stored = _stored(spark, inputs, output, head, run.inputs, options)
+        stored = stored_overlay(spark, inputs, output, head, run.inputs, options)
         found = _computed(problem, stored, head, run.inputs, staged, told)
     except FeedError as hole:
         return _anew(spark, inputs, output, options, dry_run, progress, run, str(hole))
@@ -135,67 +134,6 @@ def _refreshed(
             progress("write")
             _write(found, output, run, drift)
     return Outcome(found.metrics, notes=notes)
-
-
-def _stored(
-    spark: SparkSession,
-    inputs: Inputs,
-    output: Destination,
-    head: Head,
-    described: Mapping[str, Any],
-    options: Options,
-) -> StoredOverlay | PackedOverlay:
-    """The overlay as of its generation, packed where this version of ours left it so, and what changed since."""
-    about = described[catalog.SUBSCRIPTIONS.name]
-    now, then = about["version"], head.inputs.get(catalog.SUBSCRIPTIONS.name)
-    if head.undone is not None:
-        raise FeedError(
-            f"Since the last run, table overlay_links was changed by another ({head.undone.operation}, version "
-            f"{head.undone.version})."
-        )
-    if now is None or then is None:
-        raise FeedError(
-            "The overlay was not computed from a version of a Delta table of subscriptions, so nothing tells what "
-            "changed since."
-        )
-    if now < then or head.is_of_another(catalog.SUBSCRIPTIONS.name, _committed(spark, inputs, about, then)):
-        raise FeedError("Table 'subscriptions' is another than the overlay was computed from: it was replaced.")
-    if now == then:
-        schema = ", ".join(f"{name} string" for name in catalog.SUBSCRIPTIONS.key) + f", {feed.CHANGE} int"
-        changes = spark.createDataFrame([], schema)
-    else:
-        changes = feed.net_changes(spark, catalog.SUBSCRIPTIONS, inputs.subscriptions, then, now)
-    if head.metadata.get(PACKED) == _packed(options) and options.components.method == AUTO:
-        state = head.table(spark, output, catalog.OVERLAY_STATE)
-        if state is not None:
-            return PackedOverlay(state=state, changes=changes)
-    links = head.links(spark, output)
-    after = (catalog.OVERLAY_NODES, catalog.OVERLAY_TOPICS, catalog.OVERLAY_BACKUPS)
-    nodes, topics, backups = (head.table(spark, output, table) for table in after)
-    return StoredOverlay(
-        links=links,
-        nodes=catalog.OVERLAY_NODES.rows(spark, []) if nodes is None else nodes,
-        topics=catalog.OVERLAY_TOPICS.rows(spark, []) if topics is None else topics,
-        changes=changes,
-        backups=backups,
-    )
-
-
-PACKED = "packed"
-
-
-def _packed(options: Options) -> list[Any]:
-    """What a packed overlay can be read by: the same version of this package, with the same unit of costs."""
-    return [overlay_spark.__version__, options.costs.unit]
-
-
-def _committed(spark: SparkSession, inputs: Inputs, about: Mapping[str, Any], version: int) -> int | None:
-    """When a version of the subscriptions was committed; None where that is forgotten."""
-    if version == about["version"]:
-        at: int | None = about["at"]
-        return at
-    told = delta.commits(spark, inputs.subscriptions, int(about["version"]) - version + delta.LOOK_BACK)
-    return next((commit.at for commit in told if commit.version == version), None)
 
 
 def _computed(
@@ -235,7 +173,7 @@ def _write(found: Refresh, output: Destination, run: Run, quality: Mapping[str, 
         derived = [table.name for table in (*DERIVED, *OF_REFRESHES)]
     else:
         derived = [table.name for table in (*DERIVED, *OF_REFRESHES[:-1])]
-    about = {**run.metadata, "quality": dict(quality), "derived": derived, PACKED: _packed(run.options)}
+    about = {**run.metadata, "quality": dict(quality), "derived": derived, PACKED: packed_by(run.options)}
     feed.merge(catalog.OVERLAY_LINKS, found.changes, links, about, run.generation, UPDATED)
     version = delta.version_of(found.changes.sparkSession, links, run.run_id)
     if version is None:
@@ -281,7 +219,7 @@ def _finish(
     }
     told = options_of(spark, output, head.run_id) or options
     problem = load_problem(spark, inputs, then)
-    stored = _stored(spark, inputs, output, before, then, told)
+    stored = stored_overlay(spark, inputs, output, before, then, told)
     log.info("Refresh %s ended before all its tables were written: finishing it.", head.run_id)
     with _computed(problem, stored, before, then, staged_at(output, told), progress) as found:
         ours = _links_after(before.links(spark, output), found.changes)

@@ -227,7 +227,7 @@ OVERLAY_BACKUPS = Table(
 
 OVERLAY_STATE = Table(
     "overlay_state",
-    "what the next refresh needs to know of this overlay, packed: without it, it reads all the tables again",
+    "what the next refresh needs to know of this overlay, packed; without it, all tables are read",
     (_count("pack", "its place, from 0"), Column("packed", "binary", "many rows as one, in Arrow's stream format")),
     key=("pack",),
     role="state",
@@ -283,21 +283,9 @@ EXPERIMENTS = Table(
     key=("experiment", "figure", "series", "x", "seed", "metric"),
 )
 
-TABLES = (
-    SUBSCRIPTIONS,
-    NODES,
-    LINK_COSTS,
-    SITE_COSTS,
-    LINKS,
-    OVERLAY_LINKS,
-    OVERLAY_TOPICS,
-    OVERLAY_NODES,
-    OVERLAY_BACKUPS,
-    OVERLAY_STATE,
-    OVERLAY_CHANGES,
-    RUNS,
-    EXPERIMENTS,
-)
+GIVEN = (SUBSCRIPTIONS, NODES, LINK_COSTS, SITE_COSTS, LINKS)
+OVERLAY = (OVERLAY_LINKS, OVERLAY_TOPICS, OVERLAY_NODES, OVERLAY_BACKUPS, OVERLAY_STATE, OVERLAY_CHANGES)
+TABLES = (*GIVEN, *OVERLAY, RUNS, EXPERIMENTS)
 
 
 def as_markdown() -> str:
