@@ -43,13 +43,7 @@ def run_design(
         progress("read")
         run.inputs = describe(spark, inputs)
         problem = load_problem(spark, inputs, dict(run.inputs))
-
-        def told(step: str) -> None:
-            progress(step)
-            if step == "solve":
-                run.opened.begin()
-
-        overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=told)
+        overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=progress)
         run.algorithm, run.engine = overlay.algorithm, overlay.engine
         bound = {"lower_bound": overlay.lower_bound, "bound": overlay.bound, "gap": overlay.gap}
         run.metrics = {**asdict(overlay.metrics), **asdict(overlay.facts), **bound}

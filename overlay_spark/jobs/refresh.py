@@ -109,7 +109,6 @@ def _refreshed(
     def told(step: str) -> None:
         progress(step)
         if step == "repair" and not dry_run:  # one task is at work, and the driver idle
-            run.opened.begin()
             logs.begin()
 
     try:

@@ -63,8 +63,7 @@ class Run:
     status: str = DONE
     message: str | None = None
     opened: Ahead[None] = field(default_factory=lambda: Ahead(lambda: None))
-    """Waits until the run's row is there; nothing else may be written before. It is best begun while tasks are at work
-    and the driver is not."""
+    """Waits until the run's row is there; nothing else may be written before."""
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -79,12 +78,12 @@ class Run:
 def recorded(spark: SparkSession, output: Destination | None, run: Run) -> Iterator[Run]:
     """Open the run's row in ``runs`` at the output (none: write nothing), run the body, close the row.
 
-    The body says when the row is opened beside it: before it writes anything, it calls ``run.opened``. Errors pass
-    through.
+    The row is opened while the body begins: before it writes anything, it calls ``run.opened``. Errors pass through.
     """
     started = run.clock()
     if output is not None:
         run.opened = Ahead(partial(_open, spark, output, replace(run), started))
+        run.opened.begin()
     try:
         yield run
         run.opened()

@@ -34,7 +34,6 @@ def run_verify(
     described = Ahead(partial(describe, spark, inputs))
     described.begin()
     with recorded(spark, None if dry_run else overlay, run):
-        run.opened.begin()
         progress("read")
         links = {"reference": str(stored), "version": version}
         run.inputs = {**described(), catalog.OVERLAY_LINKS.name: links}
