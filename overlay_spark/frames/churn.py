@@ -194,6 +194,8 @@ def _refuse(wrong: dict[str, list[str]], options: Options) -> None:
             f"design.task_memory = {options.design.task_memory} allows. Allow more, if your workers have it, or design "
             "the overlay anew."
         )
+    if BAD_VALUES in wrong:
+        raise InputError(["Table 'subscriptions' has new rows with ids that no row may have. Correct or remove them."])
     if WRONG_INPUT in wrong:
         raise InputError(wrong[WRONG_INPUT])
     if WRONG_FEED in wrong:

@@ -93,8 +93,7 @@ def _links(task: ChurnTask, found: Refreshed, seconds: float, options: Options) 
     numbers = np.stack([links.cost, shared, links.contribution, np.arange(len(links))], axis=1).astype(np.int64)
     ids = task.node_ids.take(pa.array(links.src)), task.node_ids.take(pa.array(links.dst))
     step = np.arange(len(new))
-    picks = last + 1 + step
-    added = np.column_stack([numbers[new, :3], picks, step])
+    added = np.column_stack([numbers[new, :3], last + 1 + step, step])
     yield from answer(ADD, ids[0].take(pa.array(new)), ids[1].take(pa.array(new)), added)
     gone = task.rows.filter(pa.array(~found.stays)).sort_by([("a", "ascending"), ("b", "ascending")]).combine_chunks()
     cost = numbers_of(gone)[:, 0]
@@ -151,8 +150,8 @@ def _links(task: ChurnTask, found: Refreshed, seconds: float, options: Options) 
         "microseconds": int(seconds * 1e6),
     }
     yield from answer(FACT, list(facts), None, np.array(list(facts.values())).reshape(-1, 1))
-    numbers[:n_kept, 2:], numbers[n_kept:, 3] = before[:, 2:], picks
-    yield from _state(task, links, numbers, diameters, kept)
+    as_stored = np.vstack([np.hstack([numbers[:n_kept, :2], before[:, 2:]]), added[:, :4]])
+    yield from _state(task, links, as_stored, diameters, kept)
 
 
 def _state(

@@ -43,9 +43,9 @@ def _packs(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def packs_to_keep(kind: int, rows: pa.Table) -> Iterator[bytes]:
-    """Rows of a kind as packs for a table, smaller than on their way; none where there are no rows."""
+    """Rows of a kind as packs for a table, smaller than on their way: at least one, which says that there are none."""
     options = pa.ipc.IpcWriteOptions(compression="zstd")
-    for start in range(0, len(rows), ROWS_A_PACK):
+    for start in range(0, max(1, len(rows)), ROWS_A_PACK):
         yield _pack(kind, rows.slice(start, ROWS_A_PACK), options)
 
 

@@ -156,6 +156,7 @@ def stored_now(found, problem):
 REFUSALS = {
     churn.WRONG_INPUT: (InputError, "Table 'subscriptions' has"),
     churn.WRONG_FEED: (FeedError, "have other counts"),
+    churn.BAD_VALUES: (InputError, "new rows with ids that no row may have"),
     churn.APART: (InputError, "no links that connect 1 topic any more (first: 'x')"),
     churn.TOO_LARGE: (GuardError, "needs more memory in one task, for rows, than design.task_memory = 1m allows"),
     churn.WRONG_LINKS: (VerificationError, "nothing was written; this is a bug: 3 cost"),
@@ -210,8 +211,15 @@ def test_everybody_gone__leaves_nothing(spark):
                 "topics": 0,
                 "nodes": 0,
                 "backups": 0,
-                "state": 0,
+                "state": 5,
             }
             steps = [row[1] for row in tables(found)["changes"]]
             assert all(b == a + 1 for a, b in pairwise(steps))
             assert (found.metrics.nodes_lost, found.metrics.links) == (5, 0)
+            if now.nodes is not None:
+                came = spark.createDataFrame([(*s, 1) for s in WANTS], stored.changes.schema)
+                nodes = catalog.NODES.rows(spark, [(v, None, list(point), None) for v, point in POINTS.items()])
+                back = replace(now, subscriptions=catalog.SUBSCRIPTIONS.rows(spark, WANTS), nodes=nodes)
+                with refresh(back, PackedOverlay(state=found.state, changes=came)) as again:
+                    assert (again.metrics.links_before, again.metrics.nodes, again.metrics.topics) == (0, 6, 3)
+                    assert (again.metrics.joined, again.metrics.added) == (7, len(OVERLAY))
