@@ -182,21 +182,22 @@ def _write(found: Refresh, output: Destination, run: Run, quality: Mapping[str, 
 
 def _write_derived(found: Refresh, output: Destination, metadata: Mapping[str, Any], version: int) -> None:
     about = {**metadata, "links_version": version}
-    in_steps = found.changes.where("action <> 'update'").withColumn("run_id", F.lit(str(metadata["run_id"])))
-    derived = (
-        (catalog.OVERLAY_CHANGES, in_steps, delta.append),  # those of a run once: the generation sees to that
-        (catalog.OVERLAY_STATE, found.state, delta.overwrite),
-        (catalog.OVERLAY_NODES, found.nodes, delta.overwrite),
-        (catalog.OVERLAY_TOPICS, found.topics, delta.overwrite),
-        (catalog.OVERLAY_BACKUPS, found.backups, delta.overwrite),
+    generation, run_id = int(metadata["generation"]), str(metadata["run_id"])
+    in_steps = found.changes.where("action <> 'update'").withColumn("run_id", F.lit(run_id)).coalesce(1)
+    changes = output.table(catalog.OVERLAY_CHANGES.name)
+    whole = (
+        (catalog.OVERLAY_STATE, found.state),
+        (catalog.OVERLAY_NODES, found.nodes),
+        (catalog.OVERLAY_TOPICS, found.topics),
+        (catalog.OVERLAY_BACKUPS, found.backups),
     )
-    side_by_side(
-        [
-            partial(write, table, frame.coalesce(1), output.table(table.name), about, int(metadata["generation"]))
-            for table, frame, write in derived
-            if table.name in metadata["derived"]
-        ]
-    )
+    calls = [partial(delta.replace_run, catalog.OVERLAY_CHANGES, in_steps, changes, run_id, about, generation)]
+    calls += [
+        partial(delta.overwrite, table, frame.coalesce(1), output.table(table.name), about, generation)
+        for table, frame in whole
+        if table.name in metadata["derived"]
+    ]
+    side_by_side(calls)
 
 
 def _finish(

@@ -132,7 +132,7 @@ def _write(
     frame = catalog.RUNS.rows(spark, [[row[name] for name in catalog.RUNS.schema.names]]).coalesce(1)
     place = output.table(catalog.RUNS.name)
     if status == RUNNING:
-        delta.append(catalog.RUNS, frame, place, run.metadata, is_new=is_new)
+        delta.append(catalog.RUNS, frame, place, run.metadata, is_new)
     else:
         delta.replace_run(catalog.RUNS, frame, place, run.run_id, run.metadata)
 

@@ -209,25 +209,30 @@ def _fence(generation: int | None) -> dict[str, Any]:
 
 
 def append(
+    table: Table, frame: DataFrame, reference: Reference, metadata: Mapping[str, Any], is_new: bool = False
+) -> None:
+    """Add rows in one commit, and columns that the table lacks at its end; create the table if there is none: in a
+    catalog by a commit that says nothing of itself.
+
+    ``is_new`` as for :func:`overwrite`.
+    """
+    _save(table, frame, reference, metadata, "append", {"mergeSchema": True}, is_new)
+
+
+def replace_run(
     table: Table,
     frame: DataFrame,
     reference: Reference,
+    run_id: str,
     metadata: Mapping[str, Any],
     generation: int | None = None,
-    is_new: bool = False,
 ) -> None:
-    """Add rows in one commit, and columns that the table lacks at its end; create the table if there is none.
-
-    ``generation`` and ``is_new`` as for :func:`overwrite`.
-    """
-    _save(table, frame, reference, metadata, "append", {"mergeSchema": True, **_fence(generation)}, is_new)
-
-
-def replace_run(table: Table, frame: DataFrame, reference: Reference, run_id: str, metadata: Mapping[str, Any]) -> None:
-    """Put rows in the place of those of a run, in one commit. Delta may leave out one that changes no row."""
+    """Put rows in the place of those of a run, in one commit; with a ``generation``, as :func:`overwrite`. Without one,
+    Delta may leave out a commit that changes no row."""
     if not re.fullmatch(r"[\w-]+", run_id):  # it becomes SQL text
         raise ValueError(f"{run_id!r} is not the id of a run")
-    _save(table, frame, reference, metadata, "overwrite", {"replaceWhere": f"run_id = '{run_id}'"})
+    options = {"replaceWhere": f"run_id = '{run_id}'", **_fence(generation)}
+    _save(table, frame, reference, metadata, "overwrite", options)
 
 
 def _save(
