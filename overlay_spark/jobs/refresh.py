@@ -53,7 +53,8 @@ def run_refresh(
     run: Run | None = None,
 ) -> Outcome:
     """Bring the overlay at a place up to date: ``overlay_links`` in one commit that names the versions it was computed
-    from, then the tables derived from it. Where nothing changed, nothing is written.
+    from, then the tables derived from it. Where no input changed, nothing is written; where one did that the overlay
+    stays the same for, only the run's row.
 
     A run that ended between these commits is finished first. ``approved`` is the token that a guarded refresh asked
     for.

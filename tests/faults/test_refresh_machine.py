@@ -19,6 +19,7 @@ from overlay_spark.costs import listed_costs
 from overlay_spark.instance import Instance, Links
 from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.generations import head_of
+from overlay_spark.jobs.inputs import describe
 from overlay_spark.jobs.refresh import run_refresh
 from overlay_spark.jobs.verify import run_verify
 from overlay_spark.options import Options, RefreshOptions
@@ -118,7 +119,11 @@ class Churning(RuleBasedStateMachine):
         before = versions(self.place)
         again = run_refresh(self.spark, self.world.inputs, self.place, Options(refresh=LOOSE))
         assert (again.metrics, again.redesigned) == (None, None)
-        assert versions(self.place) == before
+        now = versions(self.place)
+        if not head_of(self.spark, self.place).is_current(describe(self.spark, self.world.inputs)):
+            # only links that are not taken cost something else now: who looks into that leaves a row, opened and closed
+            assert now.pop("runs") == before.pop("runs") + 2
+        assert now == before
 
     @rule(commits=st.integers(0, COMMITS), redesigning=st.sampled_from((False, False, False, True)))
     def kill(self, commits, redesigning):
