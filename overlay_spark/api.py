@@ -15,9 +15,9 @@ from overlay_spark.engines.steps import follow, lower_bound
 from overlay_spark.engines.warming import Warming
 from overlay_spark.frames.churn import keep_up, metrics_of
 from overlay_spark.frames.components import choose_method, require_method
-from overlay_spark.frames.indexing import prepare
 from overlay_spark.frames.inputs import check_beside, check_input
 from overlay_spark.frames.outputs import links_only, links_table, measure
+from overlay_spark.frames.preparing import prepare
 from overlay_spark.frames.verification import require_valid, verify_links
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options

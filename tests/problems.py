@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from overlay_spark.frames.indexing import IndexedProblem, prepare
+from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.preparing import prepare
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import CostOptions, Options
 from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts

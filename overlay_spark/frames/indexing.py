@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from overlay_spark.costs import from_units
-from overlay_spark.frames.inputs import Counts, check_input
+from overlay_spark.frames.inputs import Counts
 from overlay_spark.frames.pricing import units
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
-from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog
-from overlay_spark.tables.audit import Audit, rows_of
 
 NOT_COUNTED = Counts(-1, -1, -1)
 """No proof holds against it."""
@@ -61,29 +57,6 @@ class IndexedProblem:
     def n_pairs(self) -> int:
         """At most this many pairs of nodes share a topic."""
         return min(self.n_topic_pairs, self.n_nodes * (self.n_nodes - 1) // 2)
-
-
-def prepare(
-    problem: OverlayProblem, workspace: Workspace, progress: Callable[[str], None], *more: Audit
-) -> IndexedProblem:
-    """Check a problem, and what ``more`` audits, and index it. Its tables are held meanwhile, to be read once.
-
-    Both at the same time: where the check finds anything, whatever became of the index is forgotten. Only listed links
-    between given nodes wait for the check, because there a node given many times over would multiply its links.
-    """
-    progress("check and index")
-    side_by_side([partial(workspace.hold, frame) for frame in problem.frames])  # holding plans how a table is read
-    workspace.expect(rows_of(problem.frames))
-    check, index = partial(check_input, problem, *more), partial(index_problem, problem, workspace)
-    raw: Counts
-    indexed: IndexedProblem
-    if isinstance(problem.costs, ListedCosts) and problem.nodes is not None:
-        raw, indexed = check(), index()
-    else:
-        raw, indexed = side_by_side([check, index])
-    for frame in problem.frames:
-        workspace.drop(frame)
-    return replace(indexed, raw=raw)
 
 
 def index_problem(problem: OverlayProblem, workspace: Workspace) -> IndexedProblem:

@@ -13,7 +13,7 @@ from overlay_spark.frames.pricing import overflows, vanishes
 from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog
 from overlay_spark.tables.audit import Audit, Finding, report, sentence
-from overlay_spark.tables.contract import RowCheck
+from overlay_spark.tables.contract import RowCheck, Table
 
 
 @dataclass(frozen=True)
@@ -64,27 +64,30 @@ def input_audits(problem: OverlayProblem) -> tuple[list[Audit], list[Audit]]:
     return alone, together
 
 
+def checked_tables(problem: OverlayProblem) -> list[tuple[Table, DataFrame, tuple[RowCheck, ...]]]:
+    """Each given table, and what must hold in its rows beside its own rules."""
+    costs, of_cost = problem.costs, _unit_checks(problem.unit_cost)
+    found: list[tuple[Table, DataFrame, tuple[RowCheck, ...]]] = [(catalog.SUBSCRIPTIONS, problem.subscriptions, ())]
+    of_node: tuple[RowCheck, ...] = ()
+    if isinstance(costs, ListedCosts):
+        found.append((catalog.LINK_COSTS, costs.table, of_cost))
+    elif isinstance(costs, SiteCosts):
+        found.append((catalog.SITE_COSTS, costs.table, of_cost))
+        of_node = (_given("site", "With site costs every node needs a site."),)
+    else:
+        of_node = (_given("coordinates", "With costs by coordinates every node needs coordinates."),)
+    return found if problem.nodes is None else [*found, (catalog.NODES, problem.nodes, of_node)]
+
+
 def _audits_beside(problem: OverlayProblem) -> tuple[list[Audit], list[Audit]]:
     """Those of nodes and costs."""
-    nodes, costs, unit = problem.nodes, problem.costs, problem.unit_cost
-    alone: list[Audit] = []
-    together: list[Audit] = []
-    if isinstance(costs, ListedCosts):
-        alone.append(catalog.LINK_COSTS.audit(costs.table, _unit_checks(unit)))
-    elif isinstance(costs, SiteCosts):
-        alone.append(catalog.SITE_COSTS.audit(costs.table, _unit_checks(unit)))
-    if nodes is None:
-        return alone, together
-    if isinstance(costs, ListedCosts):
-        alone.append(catalog.NODES.audit(nodes))
-    elif isinstance(costs, SiteCosts):
-        alone.append(catalog.NODES.audit(nodes, [_given("site", "With site costs every node needs a site.")]))
-        together.append(_site_pairs_without_cost(nodes, costs.table))
-    else:
-        needed = _given("coordinates", "With costs by coordinates every node needs coordinates.")
-        alone.append(catalog.NODES.audit(nodes, [needed]))
-        together += [_other_dimensions(nodes), _too_far_apart(nodes, unit)]
-    return alone, together
+    nodes, costs = problem.nodes, problem.costs
+    alone = [table.audit(frame, also) for table, frame, also in checked_tables(problem)[1:]]
+    if nodes is None or isinstance(costs, ListedCosts):
+        return alone, []
+    if isinstance(costs, SiteCosts):
+        return alone, [_site_pairs_without_cost(nodes, costs.table)]
+    return alone, [_other_dimensions(nodes), _too_far_apart(nodes, problem.unit_cost)]
 
 
 def _distinct(frame: DataFrame, column: str, fact: str) -> Audit:
@@ -95,10 +98,10 @@ def _count(frame: DataFrame) -> DataFrame:
     return frame.agg(F.count(F.lit(1)))
 
 
-def _unit_checks(unit: float) -> list[RowCheck]:
+def _unit_checks(unit: float) -> tuple[RowCheck, ...]:
     """Costs that are 0 or too large as whole numbers of ``unit``."""
     cost = F.col("cost")
-    return [
+    return (
         RowCheck(
             "cost_is_not_lost",
             "cost",
@@ -113,7 +116,7 @@ def _unit_checks(unit: float) -> list[RowCheck]:
             f"that [is|are] more than {MAX_UNITS} times costs.unit = {unit:g}",
             "Set a larger costs.unit, or correct [this row|these rows].",
         ),
-    ]
+    )
 
 
 def _given(column: str, fix: str) -> RowCheck:

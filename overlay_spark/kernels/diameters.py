@@ -19,9 +19,12 @@ from overlay_spark.kernels.heaps import pop_least, push
 def distances(
     offsets: NDArray[np.int64], neighbours: NDArray[np.int32], lengths: NDArray[np.int64], source: int
 ) -> NDArray[np.int64]:
-    """The length of a shortest path from the source to every node, -1 where there is none (Dijkstra)."""
+    """The length of a shortest path from the source to every node, -1 where there is none (Dijkstra); its number of
+    links where there are no ``lengths``."""
     n = len(offsets) - 1
     found = np.full(n, -1, np.int64)
+    if len(lengths) < len(neighbours):
+        return _hops(offsets, neighbours, source, found)
     keys, nodes = np.empty(len(neighbours) + 1, np.float64), np.empty(len(neighbours) + 1, np.int64)
     keys[0], nodes[0] = 0.0, source
     size = 1
@@ -38,8 +41,28 @@ def distances(
 
 
 @kernel
+def _hops(
+    offsets: NDArray[np.int64], neighbours: NDArray[np.int32], source: int, found: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Layer by layer: no heap is needed."""
+    reached = np.empty(len(offsets) - 1, np.int64)
+    reached[0], found[source] = source, 0
+    size, at = 1, 0
+    while at < size:
+        u = reached[at]
+        at += 1
+        for i in range(offsets[u], offsets[u + 1]):
+            v = neighbours[i]
+            if found[v] < 0:
+                found[v] = found[u] + 1
+                reached[size] = v
+                size += 1
+    return found
+
+
+@kernel
 def diameter(offsets: NDArray[np.int64], neighbours: NDArray[np.int32], lengths: NDArray[np.int64]) -> int:
-    """The greatest distance between two nodes of a connected graph."""
+    """The greatest distance between two nodes of a connected graph, as :func:`distances` measures it."""
     n = len(offsets) - 1
     if n < 2:
         return 0
@@ -85,6 +108,6 @@ def topic_shapes(
             offsets, neighbours, lengths = neighbour_rows(
                 high - low, left[first:last] - low, right[first:last] - low, costs[first:last]
             )
-            shapes[i, 3] = diameter(offsets, neighbours, np.ones_like(lengths))
+            shapes[i, 3] = diameter(offsets, neighbours, lengths[:0])
             shapes[i, 4] = diameter(offsets, neighbours, lengths)
     return shapes

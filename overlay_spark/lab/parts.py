@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 
 from overlay_spark.costs import site_costs
 from overlay_spark.engines import PARTED, WHOLE, named
-from overlay_spark.frames.indexing import IndexedProblem, prepare
+from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.preparing import prepare
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.instance import Instance
 from overlay_spark.jobs.progress import Steps

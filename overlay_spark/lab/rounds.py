@@ -12,7 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.engines import WHOLE, Engine, named
 from overlay_spark.engines.frames import ENGINE, Round
-from overlay_spark.frames.indexing import IndexedProblem, prepare
+from overlay_spark.frames.indexing import IndexedProblem
+from overlay_spark.frames.preparing import prepare
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.jobs.progress import Steps
 from overlay_spark.lab.benchmark import Case

@@ -120,6 +120,8 @@ def rows_of(frames: Sequence[DataFrame]) -> int:
 def _counts(audits: Sequence[Audit]) -> list[list[int]]:
     """The counts of each audit."""
     frames = [frame for audit in audits for frame in audit.counts]
+    if not frames:
+        return [[] for _ in audits]
     numbered = [_as_array(frame).withColumn("frame", F.lit(i)) for i, frame in enumerate(frames)]
     by_frame = iter([row["counts"] for row in sorted(_looked(numbered), key=itemgetter("frame"))])
     return [[count for _ in audit.counts for count in next(by_frame)] for audit in audits]

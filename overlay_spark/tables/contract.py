@@ -174,6 +174,10 @@ class Table:
             findings.append(Finding("table_is_not_empty", self._say_empty))
         return Audit((broken, groups.agg(*totals, n_rows)), tuple(findings), (self.name,))
 
+    def is_broken(self, also: Sequence[RowCheck] = ()) -> Expression:
+        """Whether a row of a conforming table breaks any rule."""
+        return reduce(or_, [F.coalesce(check.bad, F.lit(False)) for check in [*self._row_checks(), *also]])
+
     def _row_checks(self) -> list[RowCheck]:
         rules = [(rule, column.name) for column in self.columns for rule in column.all_rules]
         ruled = [*rules, *[(rule, None) for rule in self.rules]]

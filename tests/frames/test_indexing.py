@@ -1,4 +1,4 @@
-"""Ids to numbers and back: in the order of the ids' bytes, whatever the order of rows."""
+"""Ids to numbers and back: in the order of the ids' bytes, whatever the order of rows; by one task and by frames."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 from pyspark.sql import functions as F
 
-from overlay_spark.errors import InputError
-from overlay_spark.frames import indexing
+from overlay_spark.frames import preparing
 from overlay_spark.frames.indexing import with_ends, with_ids, with_shared_topics
-from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts
+from overlay_spark.problems import CoordinateCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog
 from tests.problems import indexed, problem, sorted_rows
 
@@ -19,6 +18,12 @@ pytestmark = pytest.mark.spark
 
 IDS = ["", " a", "10", "2", "A", "Z", "a", "a b", "aa", "b", "~", "é", "ﬀ", "ｱ", "\U0001f600"][1:]
 """In the order of their bytes; UTF-16 would put the emoji before the halfwidth letter, and 10 is no number."""
+
+
+@pytest.fixture(autouse=True, params=["in one task", "by frames"])
+def way(request, monkeypatch):
+    if request.param == "by frames":
+        monkeypatch.setattr(preparing, "MOST_ROWS", 0)
 
 
 @pytest.fixture
@@ -134,49 +139,3 @@ def test_coordinates__stay_with_their_nodes_and_a_height_that_is_not_given_is_no
         (2, None, [1.0, 2.0], 0.5),
     ]
     assert (found.link_costs, found.site_costs, found.n_listed) == (None, None, None)
-
-
-def test_prepare__reads_each_table_once_and_lets_it_go(spark, workspace, tmp_path):
-    """What is indexed no longer looks at the tables, and they are not held beside it."""
-    for name, columns, rows in (
-        ("subscriptions", "node_id string, topic_id string", WANTS),
-        ("costs", "src string, dst string, cost double", [("a", "b", 1.0), ("b", "c", 1.0)]),
-    ):
-        spark.createDataFrame(rows, columns).coalesce(1).write.parquet(f"{tmp_path}/{name}")
-    read = spark.read.parquet
-    given = OverlayProblem(read(f"{tmp_path}/subscriptions"), ListedCosts(read(f"{tmp_path}/costs")))
-    found = indexed(given, workspace)
-    assert not any(frame.is_cached for frame in given.frames)
-    assert all(frame.is_cached for frame in (found.nodes, found.topics, found.link_costs))
-    assert found.members.count() == 6
-
-
-@pytest.mark.parametrize("adaptive", ["true", "false"])
-def test_index__of_a_small_problem_has_few_partitions_whatever_the_sessions_default(spark, workspace, adaptive):
-    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-    spark.conf.set("spark.sql.shuffle.partitions", "60")
-    found = indexed(problem(spark, [("a", "x"), ("b", "x")], [("a", "b", 1.0)], "ab"), workspace)
-    frames = (found.nodes, found.topics, found.members, found.link_costs)
-    assert [frame.rdd.getNumPartitions() <= 2 for frame in frames] == [True] * 4
-
-
-def test_prepare__does_not_multiply_the_links_of_a_node_that_is_given_many_times(spark, workspace, monkeypatch):
-    """Before the check has refused it."""
-    asked = []
-    monkeypatch.setattr(indexing, "index_problem", lambda *given: asked.append(given))
-    given = problem(spark, [("a", "x"), ("b", "x")], [("a", "b", 1.0)], ["a", "b", *["a"] * 20])
-    with pytest.raises(InputError, match="whose \\(node_id\\) occurs more than once"):
-        indexed(given, workspace)
-    assert asked == []
-
-
-@pytest.mark.parametrize("fault", ["the check", "the index"])
-def test_prepare__tells_what_the_check_finds_before_what_became_of_the_index(spark, workspace, monkeypatch, fault):
-    def fail(*_):
-        raise RuntimeError("the index fell over")
-
-    monkeypatch.setattr(indexing, "index_problem", fail)
-    rows = [("a", "x"), ("b", "x"), ("b", "x")] if fault == "the check" else [("a", "x"), ("b", "x")]
-    kind, says = (InputError, "more than once") if fault == "the check" else (RuntimeError, "fell over")
-    with pytest.raises(kind, match=says):
-        indexed(problem(spark, rows, [("a", "b", 1.0)]), workspace)
