@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from operator import itemgetter
@@ -128,9 +129,16 @@ def _counts(audits: Sequence[Audit]) -> list[list[int]]:
 
 
 def _looked(counts: Sequence[DataFrame]) -> list[Row]:
-    """All rows, in one job; where a file cannot be read, one sentence."""
-    try:
+    """All rows, in one job."""
+    with unreadable_files_told():
         return reduce(DataFrame.union, counts).collect()
+
+
+@contextmanager
+def unreadable_files_told() -> Iterator[None]:
+    """Where a file cannot be read, one sentence."""
+    try:
+        yield
     except Exception as error:  # Spark's or py4j's, by the kind of session
         told = re.findall(r"\[(?:FAILED_READ_FILE|MALFORMED_RECORD_IN_PARSING)[^\n]*", str(error))
         if not told:

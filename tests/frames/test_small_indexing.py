@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import combinations, product
+from itertools import combinations
 
-import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from overlay_spark.errors import InputError
 from overlay_spark.frames import small_indexing as small
+from overlay_spark.frames import small_rows
 from overlay_spark.frames.indexing import index_problem
 from overlay_spark.frames.inputs import check_input
 from overlay_spark.problems import CoordinateCosts, ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog
 from tests.frames import test_inputs as wrong
 from tests.problems import sorted_rows
+
+pytestmark = pytest.mark.spark
 
 WANTS = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("é", "y"), ("b", "z"), ("lonely", "w")]
 LISTED = [("b", "a", 0.5), ("a", "b", 0.5), ("c", "b", 2.0), ("é", "a", 7.0), ("c", "nobody", 1.0), ("no", "one", 1.0)]
@@ -44,7 +44,6 @@ def problems(spark):
     ]
 
 
-@pytest.mark.spark
 def test_index_small__finds_what_frames_find(spark, workspace, problems):
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     for problem in problems:
@@ -65,86 +64,25 @@ def test_index_small__finds_what_frames_find(spark, workspace, problems):
             assert getattr(one, name) == getattr(other, name), name
 
 
-@pytest.mark.spark
 def test_index_small__of_many_items_is_in_many_rows(spark, workspace, problems, monkeypatch):
-    monkeypatch.setattr(small, "ITEMS_A_ROW", 2)
+    monkeypatch.setattr(small_rows, "ITEMS_A_ROW", 2)
     one, other = small.index_small(problems[0], workspace), index_problem(problems[0], workspace)
     for name in ("nodes", "topics", "link_costs"):
         columns = getattr(other, name).columns
         assert sorted_rows(getattr(one, name).select(columns)) == sorted_rows(getattr(other, name).select(columns))
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("case", wrong.FAULTS)
 def test_index_small__gives_up_wherever_the_check_finds_anything(spark, workspace, case):
     assert small.index_small(wrong.problem(spark, **wrong.FAULTS[case][0]), workspace) is None
 
 
-def rows_of(kind, *columns):
-    """Rows that the task reads; the last columns may be left out."""
-    types = {"kind": pa.int8(), "a": pa.string(), "b": pa.string(), "n": pa.int64(), "x": pa.float64()}
-    given = [[kind] * len(columns[0]), *columns, *[[None] * len(columns[0])] * (4 - len(columns))]
-    return pa.table([pa.array(c, t) for c, t in zip(given, types.values(), strict=True)], list(types))
-
-
-def is_doubtful(*tables, kinds):
-    batches = pa.concat_tables(tables).to_batches()
-    [first, *_] = small.answer(batches, kinds, 1.0)
-    return first.column("facts")[0].as_py() == []
-
-
-IDS = st.sampled_from("abcd")
-PAIRS = st.lists(st.tuples(IDS, IDS), max_size=8)
-
-
-@given(wants=PAIRS.filter(len), links=st.lists(st.tuples(IDS, IDS, st.integers(1, 2)), min_size=1, max_size=8), nodes=st.none() | st.lists(IDS, min_size=1))  # fmt: skip
-def test_rows_with_listed_costs__are_doubtful_where_any_row_is_wrong(wants, links, nodes):
-    links = [(a, b, cost) for a, b, cost in links if a != b] or [("a", "b", 1)]
-    tables = [rows_of(small.WANTED, *zip(*wants, strict=True))]
-    tables.append(rows_of(small.LINK_COST, *zip(*[(a, b, cost, cost) for a, b, cost in links], strict=True)))
-    kinds = [small.WANTED, small.LINK_COST]
-    if nodes is not None:
-        tables.append(rows_of(small.NODE, nodes))
-        kinds.append(small.NODE)
-    is_wrong = max(Counter(wants).values()) > 1 or is_repeated(links)
-    is_wrong |= nodes is not None and (len(set(nodes)) < len(nodes) or not {v for v, _ in wants} <= set(nodes))
-    sizes, ends = Counter(topic for _, topic in set(wants)), {end for a, b, _ in links for end in (a, b)}
-    is_wrong |= any(sizes[topic] > 1 and node not in ends for node, topic in wants)
-    assert is_doubtful(*tables, kinds=kinds) == is_wrong
-
-
-@given(sites=st.lists(IDS, min_size=1, max_size=5), costs=st.lists(st.tuples(IDS, IDS, st.integers(1, 2)), min_size=1, max_size=12))  # fmt: skip
-def test_rows_with_site_costs__are_doubtful_where_one_is_missing_or_given_twice(sites, costs):
-    nodes = [f"n{i}" for i in range(len(sites))]
-    tables = [rows_of(small.WANTED, nodes, ["x"] * len(nodes)), rows_of(small.NODE, nodes, sites)]
-    tables.append(rows_of(small.SITE_COST, *zip(*[(a, b, cost, cost) for a, b, cost in costs], strict=True)))
-    known = {frozenset((a, b)) for a, b, _ in costs}
-    needed = {frozenset(p) for p in product(set(sites), repeat=2) if p[0] != p[1] or sites.count(p[0]) > 1}
-    assert is_doubtful(*tables, kinds=[small.WANTED, small.NODE, small.SITE_COST]) == (
-        is_repeated(costs) or not needed <= known
-    )
-
-
-def is_repeated(links):
-    """Whether a pair is given more than once, but for once in each direction at the same cost."""
-    by_pair = {}
-    for a, b, cost in links:
-        by_pair.setdefault(frozenset((a, b)), []).append((a, b, cost))
-    return any(
-        len(rows) > 2 or (len(rows) == 2 and (rows[0][:2] == rows[1][:2] or rows[0][2] != rows[1][2]))
-        for rows in by_pair.values()
-    )
-
-
-@pytest.mark.parametrize("kind", [small.WANTED, small.LINK_COST, None])
-def test_rows__are_doubtful_where_a_table_is_empty_or_a_row_breaks_a_rule(kind):
-    tables = {
-        small.WANTED: rows_of(small.WANTED, ["a", "b"], ["x", "x"]),
-        small.LINK_COST: rows_of(small.LINK_COST, ["a"], ["b"], [1], [1.0]),
-    }
-    kinds = tuple(tables)
-    assert not is_doubtful(*tables.values(), kinds=kinds)
-    if kind is None:
-        assert is_doubtful(*tables.values(), rows_of(small.BAD, ["c"], [None]), kinds=kinds)
-    else:
-        assert is_doubtful(*[rows for other, rows in tables.items() if other != kind], kinds=kinds)
+def test_index_small__says_which_file_cannot_be_read(spark, workspace, problems, tmp_path):
+    """Nothing was held beforehand, as in a session without a cache."""
+    path = tmp_path / "s.parquet"
+    problems[0].subscriptions.coalesce(1).write.parquet(str(path))
+    table = spark.read.parquet(str(path))
+    [file] = path.glob("*.parquet")
+    file.write_bytes(file.read_bytes()[:40])
+    with pytest.raises(InputError, match=r"An input file cannot be read: \[FAILED_READ_FILE.*s\.parquet"):
+        small.index_small(OverlayProblem(table, problems[0].costs), workspace)
