@@ -16,9 +16,10 @@ from overlay_spark.engines.warming import Warming
 from overlay_spark.frames.churn import keep_up, metrics_of
 from overlay_spark.frames.components import choose_method, require_method
 from overlay_spark.frames.inputs import check_beside, check_input
-from overlay_spark.frames.outputs import links_only, links_table, measure
+from overlay_spark.frames.outputs import links_only, links_table
 from overlay_spark.frames.preparing import prepare
-from overlay_spark.frames.verification import require_valid, verify_links
+from overlay_spark.frames.proving import prove
+from overlay_spark.frames.verification import verify_links
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
 from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
@@ -77,12 +78,7 @@ def design(
         bound = lower_bound(indexed, solved, options, workspace)
         links = workspace.settle(links_table(indexed, solved.links))
         method = choose_method(indexed, options.components)
-        progress("verify")
-        limit, above = options.metrics.diameter_max_nodes, options.components.contract_above
-        found = verify_links(indexed, links_only(links), method, workspace, limit, above)
-        require_valid(indexed, found, method, workspace)
-        progress("measure")
-        measured = measure(indexed, found, workspace, solved.parts)
+        measured = prove(indexed, links, solved.parts, method, options, workspace, progress)
         seconds, trees = solved.facts.seconds, solved.facts.sum_of_trees
         return Overlay(
             links=links,

@@ -209,16 +209,23 @@ class Instance:
 
         Topics with more than ``most_nodes`` nodes get no diameters.
         """
-        from overlay_spark.kernels.components import connected_labels, places_by_topic, shared_edges
-        from overlay_spark.kernels.diameters import topic_shapes
+        return topic_shapes(self.n_topics, self.offsets, self.topics, links, most_nodes)
 
-        place = places_by_topic(self.n_topics, self.topics)
-        counts, left, right = shared_edges(self.offsets, self.topics, links.src, links.dst)
-        order = np.argsort(self.topics[left], kind="stable")
-        edge_starts = np.searchsorted(self.topics[left][order], np.arange(self.n_topics + 1))
-        starts = np.concatenate([[0], np.cumsum(self.topic_sizes)])
-        left, right = place[left[order]], place[right[order]]
-        costs = np.repeat(links.cost, counts)[order]
-        labels = connected_labels(self.n_subscriptions, left, right)
-        shapes: NDArray[np.int64] = topic_shapes(starts, edge_starts, left, right, costs, labels, most_nodes)
-        return shapes
+
+def topic_shapes(
+    n_topics: int, offsets: NDArray[np.int64], topics: NDArray[np.int32], links: Links, most_nodes: int
+) -> NDArray[np.int64]:
+    """As :meth:`Instance.topic_shapes`, of subscriptions without costs."""
+    from overlay_spark.kernels import diameters
+    from overlay_spark.kernels.components import connected_labels, places_by_topic, shared_edges
+
+    place = places_by_topic(n_topics, topics)
+    counts, left, right = shared_edges(offsets, topics, links.src, links.dst)
+    order = np.argsort(topics[left], kind="stable")
+    edge_starts = np.searchsorted(topics[left][order], np.arange(n_topics + 1))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(topics, minlength=n_topics))])
+    left, right = place[left[order]], place[right[order]]
+    labels = connected_labels(len(topics), left, right)
+    costs = np.repeat(links.cost, counts)[order]
+    shapes: NDArray[np.int64] = diameters.topic_shapes(starts, edge_starts, left, right, costs, labels, most_nodes)
+    return shapes

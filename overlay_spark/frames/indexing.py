@@ -48,6 +48,8 @@ class IndexedProblem:
     unit: float
     raw: Counts = NOT_COUNTED
     """What was counted in the tables themselves, apart from the index: what a proof stands on."""
+    packed: DataFrame | None = None
+    """All of it as :mod:`overlay_spark.frames.small_rows` gives it, where one task made it."""
 
     def cost(self, units: float | None) -> float | None:
         """A number of units as a cost; None stays None."""

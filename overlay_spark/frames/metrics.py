@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -83,6 +84,19 @@ def _linked(links: DataFrame) -> DataFrame:
     )
 
 
+class Figures(NamedTuple):
+    """An overlay in whole numbers: costs are in units, and sums of diameters those of the topics ``measured``."""
+
+    topics: int
+    links: int
+    cost: int
+    max_degree: int
+    measured: int
+    largest: int | None
+    hops: int | None
+    path: int | None
+
+
 def figures(problem: IndexedProblem, links: DataFrame, shapes: DataFrame) -> Metrics:
     """The overlay in figures, of costs in units; one job, three sums."""
     total = links.agg(F.count(F.lit(1)).alias("links"), F.coalesce(F.sum("cost"), F.lit(0)).alias("cost"))
@@ -96,17 +110,22 @@ def figures(problem: IndexedProblem, links: DataFrame, shapes: DataFrame) -> Met
     most = _linked(links).agg(F.coalesce(F.max("degree"), F.lit(0)).alias("max_degree"))
     row = total.crossJoin(measured).crossJoin(most).first()
     assert row is not None
-    unit, nodes, counted = problem.unit, problem.n_nodes, row["measured"]
+    return metrics_of(problem, Figures(**row.asDict()))
+
+
+def metrics_of(problem: IndexedProblem, counted: Figures) -> Metrics:
+    """Figures per node and per topic, costs in the user's unit."""
+    unit, nodes, n, cost = problem.unit, problem.n_nodes, counted.measured, counted.cost
     return Metrics(
         nodes=nodes,
-        topics=row["topics"],
-        links=row["links"],
-        cost=from_units(row["cost"], unit),
-        average_degree=2 * row["links"] / nodes,
-        average_weighted_degree=from_units(2 * row["cost"], unit) / nodes,
-        max_degree=row["max_degree"],
-        topics_measured=counted,
-        largest_diameter=row["largest"],
-        average_diameter=row["hops"] / counted if counted else None,
-        average_weighted_diameter=from_units(row["path"], unit) / counted if counted else None,
+        topics=counted.topics,
+        links=counted.links,
+        cost=from_units(cost, unit),
+        average_degree=2 * counted.links / nodes,
+        average_weighted_degree=from_units(2 * cost, unit) / nodes,
+        max_degree=counted.max_degree,
+        topics_measured=n,
+        largest_diameter=counted.largest if n else None,
+        average_diameter=(counted.hops or 0) / n if n else None,
+        average_weighted_diameter=from_units(counted.path or 0, unit) / n if n else None,
     )

@@ -21,7 +21,7 @@ from overlay_spark.tables.contract import Table
 
 def links_table(problem: IndexedProblem, links: DataFrame) -> DataFrame:
     """Solved links -> OVERLAY_LINKS. Two joins by node."""
-    return _priced(problem, with_ids(problem, links), catalog.OVERLAY_LINKS, "cost")
+    return priced(problem, with_ids(problem, links), catalog.OVERLAY_LINKS, "cost")
 
 
 def links_only(links: DataFrame) -> DataFrame:
@@ -54,13 +54,13 @@ def measure(problem: IndexedProblem, found: Findings, workspace: Workspace, part
         ]
     )
     return Measured(
-        _priced(problem, shapes, catalog.OVERLAY_TOPICS, "weighted_diameter"),
-        _priced(problem, degrees, catalog.OVERLAY_NODES, "weighted_degree"),
+        priced(problem, shapes, catalog.OVERLAY_TOPICS, "weighted_diameter"),
+        priced(problem, degrees, catalog.OVERLAY_NODES, "weighted_degree"),
         told,
     )
 
 
-def _priced(problem: IndexedProblem, frame: DataFrame, table: Table, counted: str) -> DataFrame:
+def priced(problem: IndexedProblem, frame: DataFrame, table: Table, counted: str) -> DataFrame:
     """The table's columns, of which ``counted`` is turned from units into costs."""
     cost = from_units(F.col(counted), problem.unit).alias(counted)
     return frame.select(*[cost if name == counted else F.col(name) for name in table.schema.names])

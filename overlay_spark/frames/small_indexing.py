@@ -63,6 +63,7 @@ def index_small(problem: OverlayProblem, workspace: Workspace) -> IndexedProblem
         largest_topic=facts.largest,
         unit=unit,
         raw=Counts(facts.raw_nodes, facts.raw_topics, facts.raw_subscriptions),
+        packed=found,
     )
 
 

@@ -60,16 +60,16 @@ class Facts(NamedTuple):
     raw_subscriptions: int
 
 
-class _Doubtful(Exception):
+class Doubtful(Exception):
     """Raised where anything may be wrong."""
 
 
 def answer(batches: list[pa.RecordBatch], kinds: tuple[int, ...], unit: float) -> Iterator[pa.RecordBatch]:
     """Rows of ``ANSWER``; one whose facts are empty where anything may be wrong."""
     try:
-        _require(len(batches) > 0)
+        require(len(batches) > 0)
         facts, found = indexed_rows(pa.Table.from_batches(batches), kinds, unit)
-    except _Doubtful:
+    except Doubtful:
         yield pa.RecordBatch.from_pylist([{"facts": []}], schema=ANSWER)
         return
     longest = max(len(items) for items in found.values())
@@ -82,13 +82,13 @@ def answer(batches: list[pa.RecordBatch], kinds: tuple[int, ...], unit: float) -
 
 
 def indexed_rows(rows: pa.Table, kinds: tuple[int, ...], unit: float) -> tuple[Facts, dict[str, pa.StructArray]]:
-    """The index of right rows, as arrays of the items of ``ANSWER``; :class:`_Doubtful` of others.
+    """The index of right rows, as arrays of the items of ``ANSWER``; :class:`Doubtful` of others.
 
     ``kinds`` are those that there must be.
     """
     kind = rows.column("kind").to_numpy()
     there = np.unique(kind)
-    _require(BAD not in there and np.isin(kinds, there).all())
+    require(BAD not in there and np.isin(kinds, there).all())
     by_kind = {int(k): rows.filter(pa.array(kind == k)).drop_columns("kind").combine_chunks() for k in there}
     wanted = by_kind[WANTED]
     (nodes, subscribed), (topics, topic_ids) = numbered(wanted.column("a")), numbered(wanted.column("b"))
@@ -96,14 +96,14 @@ def indexed_rows(rows: pa.Table, kinds: tuple[int, ...], unit: float) -> tuple[F
     node_ids = subscribed if given is None else in_order(given.column("a"))
     if given is not None:
         places = places_of(node_ids, subscribed)
-        _require(len(node_ids) == len(given) and (places >= 0).all())
+        require(len(node_ids) == len(given) and (places >= 0).all())
         nodes = places[nodes]
     keys = np.sort(nodes * len(topic_ids) + topics)
-    _require((np.diff(keys) > 0).all())
+    require((np.diff(keys) > 0).all())
     offsets = np.searchsorted(keys, np.arange(len(node_ids) + 1) * len(topic_ids))
     sizes = np.bincount(topics, minlength=len(topic_ids))
     described = _described(by_kind, node_ids, SITE_COST in kinds, DIMENSION in kinds, unit)
-    found = {"topics": _items(TOPICS, np.arange(len(topic_ids)), topic_ids, sizes)}
+    found = {"topics": struct_of(TOPICS, np.arange(len(topic_ids)), topic_ids, sizes)}
     n_listed = n_site_pairs = 0
     if LINK_COST in kinds:
         found["link_costs"] = _listed(by_kind[LINK_COST], node_ids, subscribed, nodes, sizes[topics] > 1)
@@ -112,7 +112,7 @@ def indexed_rows(rows: pa.Table, kinds: tuple[int, ...], unit: float) -> tuple[F
         found["site_costs"] = _site_costs(by_kind[SITE_COST], described[1].drop_null())
         n_site_pairs = len(found["site_costs"])
     lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(keys % len(topic_ids), pa.int32()))
-    found["nodes"] = _items(NODES, np.arange(len(node_ids)), node_ids, *described, lists)
+    found["nodes"] = struct_of(NODES, np.arange(len(node_ids)), node_ids, *described, lists)
     facts = Facts(
         nodes=len(node_ids),
         topics=len(topic_ids),
@@ -128,12 +128,14 @@ def indexed_rows(rows: pa.Table, kinds: tuple[int, ...], unit: float) -> tuple[F
     return facts, found
 
 
-def _require(is_right: bool | np.bool_) -> None:
+def require(is_right: bool | np.bool_) -> None:
+    """Else all is given up."""
     if not is_right:
-        raise _Doubtful
+        raise Doubtful
 
 
-def _items(type: pa.StructType, *columns: Any) -> pa.StructArray:
+def struct_of(type: pa.StructType, *columns: Any) -> pa.StructArray:
+    """Items of a type from their columns."""
     arrays = [
         (c if isinstance(c, pa.Array) else pa.array(c)).cast(field.type) for c, field in zip(columns, type, strict=True)
     ]
@@ -158,7 +160,7 @@ def _described(
     order = np.lexsort((dimension, node))
     counts = np.bincount(node, minlength=n)
     if by_distance:
-        _require((counts == counts[0]).all() and _are_near(x[order].reshape(n, -1), height, unit))
+        require((counts == counts[0]).all() and _are_near(x[order].reshape(n, -1), height, unit))
     starts = np.concatenate([[0], np.cumsum(counts)])
     lists = pa.ListArray.from_arrays(
         pa.array(starts, pa.int32(), mask=np.append(counts == 0, False)), pa.array(x[order])
@@ -180,9 +182,9 @@ def _pairs(rows: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     keys, x = np.minimum(a, b) * len(ids) + np.maximum(a, b), rows.column("x").to_numpy()
     order = np.lexsort((a, keys))
     again = np.diff(keys[order]) == 0
-    _require(not (again[1:] & again[:-1]).any())
+    require(not (again[1:] & again[:-1]).any())
     first, second = order[:-1][again], order[1:][again]
-    _require(((a[first] != a[second]) & (x[first] == x[second])).all())
+    require(((a[first] != a[second]) & (x[first] == x[second])).all())
     return a, b
 
 
@@ -198,9 +200,9 @@ def _listed(
     a, b = (places_of(node_ids, rows.column(name)) for name in "ab")
     listed = pa.concat_arrays([rows.column(c).combine_chunks() for c in "ab"]).unique()
     alone = places_of(node_ids, subscribed.filter(pc.invert(pc.is_in(subscribed, listed))))
-    _require(not np.isin(nodes[is_shared], alone).any())
+    require(not np.isin(nodes[is_shared], alone).any())
     known = (a >= 0) & (b >= 0)
-    return _items(LINK_COSTS, *_each_once(a[known], b[known], rows.column("n").to_numpy()[known], len(node_ids)))
+    return struct_of(LINK_COSTS, *_each_once(a[known], b[known], rows.column("n").to_numpy()[known], len(node_ids)))
 
 
 def _each_once(
@@ -215,12 +217,12 @@ def _site_costs(rows: pa.Table, labels: pa.Array) -> pa.StructArray:
     _pairs(rows)
     sites = in_order(labels)
     n = len(sites)
-    _require(len(labels) > 0 and n * (n - 1) // 2 <= len(rows))
+    require(len(labels) > 0 and n * (n - 1) // 2 <= len(rows))
     used = np.bincount(places_of(sites, labels), minlength=n)
     a, b = (places_of(sites, rows.column(name)) for name in "ab")
     known = (a >= 0) & (b >= 0)
     low, high, cost = _each_once(a[known], b[known], rows.column("n").to_numpy()[known], n)
     within = low == high
-    _require(np.isin(np.flatnonzero(used > 1), low[within]).all() and (~within).sum() == n * (n - 1) // 2)
+    require(np.isin(np.flatnonzero(used > 1), low[within]).all() and (~within).sum() == n * (n - 1) // 2)
     both = (np.concatenate([low, high[~within]]), np.concatenate([high, low[~within]]))
-    return _items(SITE_COSTS, *both, np.concatenate([cost, cost[~within]]))
+    return struct_of(SITE_COSTS, *both, np.concatenate([cost, cost[~within]]))
