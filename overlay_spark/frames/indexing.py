@@ -56,6 +56,13 @@ class IndexedProblem:
         return None if units is None else float(from_units(units, self.unit))
 
     @property
+    def priced_by(self) -> str:
+        """The name of what says what links cost: ``link_costs``, ``site_costs`` or ``nodes``."""
+        if self.link_costs is not None:
+            return "link_costs"
+        return "nodes" if self.site_costs is None else "site_costs"
+
+    @property
     def n_pairs(self) -> int:
         """At most this many pairs of nodes share a topic."""
         return min(self.n_topic_pairs, self.n_nodes * (self.n_nodes - 1) // 2)

@@ -21,7 +21,7 @@ from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.metrics import Figures, metrics_of
 from overlay_spark.frames.outputs import Measured, priced
 from overlay_spark.frames.pricing import units
-from overlay_spark.frames.small_rows import ITEMS_A_ROW, Doubtful, require, struct_of
+from overlay_spark.frames.small_rows import ITEMS_A_ROW, Doubtful, in_number, items_of, require, struct_of
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.instance import Links
 from overlay_spark.tables import catalog
@@ -55,8 +55,7 @@ def prove_small(
     """LINKS of a problem that one task indexed -> measured, if there is nothing wrong; else None. One task."""
     assert problem.packed is not None
     unit, raw = problem.unit, (problem.raw.nodes, problem.raw.topics, problem.raw.subscriptions)
-    listed, between = problem.link_costs is not None, problem.site_costs is not None
-    priced_by = "link_costs" if listed else "site_costs" if between else "nodes"
+    priced_by = problem.priced_by
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from answer(pa.Table.from_batches(batches), raw, priced_by, unit, diameter_max_nodes)
@@ -111,9 +110,9 @@ def answer(
 
 def given_in(rows: pa.Table, priced_by: str, unit: float) -> Given:
     """What the rows of an index and of links say; links have the costs that they should have, or are doubtful."""
-    nodes, topics = _sorted(rows, "nodes", "node"), _sorted(rows, "topics", "topic")
+    nodes, topics = in_number(rows, "nodes", "node"), in_number(rows, "topics", "topic")
     lists = nodes.field("topics")
-    links = rows.column("links").combine_chunks().flatten()
+    links = items_of(rows, "links")
     ends = [places_of(nodes.field("node_id"), links.field(end)) for end in ("src", "dst")]
     src, dst = np.minimum(*ends), np.maximum(*ends)
     require((src >= 0).all() and (src < dst).all())
@@ -130,24 +129,15 @@ def given_in(rows: pa.Table, priced_by: str, unit: float) -> Given:
     )
 
 
-def _sorted(rows: pa.Table, name: str, number: str) -> pa.StructArray:
-    """All items of a column, which are numbered from 0."""
-    items = rows.column(name).combine_chunks().flatten()
-    order = np.argsort(items.field(number).to_numpy())
-    items = items.take(pa.array(order))
-    require((items.field(number).to_numpy() == np.arange(len(items))).all())
-    return items
-
-
 def _prices(
     rows: pa.Table, by: str, nodes: pa.StructArray, src: NDArray[np.int64], dst: NDArray[np.int64], unit: float
 ) -> NDArray[np.int64]:
     """What each link costs; -1 where it may not be used."""
     if by == "link_costs":
-        return _found(rows.column(by), "src", "dst", src, dst)
+        return _found(items_of(rows, by), "src", "dst", src, dst)
     if by == "site_costs":
         site = nodes.field("site").to_numpy()
-        return _found(rows.column(by), "site_a", "site_b", site[src], site[dst])
+        return _found(items_of(rows, by), "site_a", "site_b", site[src], site[dst])
     points = nodes.field("coordinates").flatten().to_numpy().reshape(len(nodes), -1)
     height = nodes.field("height").to_numpy()
     squares = np.zeros(len(src))
@@ -159,8 +149,7 @@ def _prices(
     return priced
 
 
-def _found(listed: pa.ChunkedArray, a: str, b: str, src: NDArray[Any], dst: NDArray[Any]) -> NDArray[np.int64]:
-    costs = listed.combine_chunks().flatten()
+def _found(costs: pa.StructArray, a: str, b: str, src: NDArray[Any], dst: NDArray[Any]) -> NDArray[np.int64]:
     one, other = (costs.field(name).to_numpy().astype(np.int64) for name in (a, b))
     width = max(ends.max(initial=0) for ends in (one, other, src, dst)) + 1
     order = np.argsort(one * width + other)

@@ -128,6 +128,20 @@ def indexed_rows(rows: pa.Table, kinds: tuple[int, ...], unit: float) -> tuple[F
     return facts, found
 
 
+def items_of(rows: pa.Table, name: str) -> pa.StructArray:
+    """The items of all rows of an answer."""
+    return rows.column(name).combine_chunks().flatten()
+
+
+def in_number(rows: pa.Table, name: str, number: str) -> pa.StructArray:
+    """The same in the order of their numbers, which are all from 0 on."""
+    items = items_of(rows, name)
+    numbers = items.field(number).to_numpy()
+    order = np.argsort(numbers)
+    require((numbers[order] == np.arange(len(items))).all())
+    return items.take(pa.array(order))
+
+
 def require(is_right: bool | np.bool_) -> None:
     """Else all is given up."""
     if not is_right:

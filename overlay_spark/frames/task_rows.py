@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from overlay_spark.costs import Costs, listed_costs, point_costs, site_costs
+from overlay_spark.frames.small_rows import in_number, items_of
 from overlay_spark.instance import Instance, Links
 
 NODE, LINK_COST, SITE_COST, LINK, TOPIC = range(5)
@@ -71,6 +72,25 @@ def whole_task(rows: pa.Table, n_nodes: int, n_topics: int, unit: float) -> Task
     instance = Instance(n_topics, nodes.offsets, nodes.topics, _costs(rows, nodes, costs, unit))
     order = np.argsort(picks)
     return Task(instance, instance.links_between(src[order], dst[order]))
+
+
+def indexed_task(rows: pa.Table, priced_by: str, unit: float) -> Task:
+    """The whole problem as one task indexed it; ``priced_by`` names the column that says what links cost."""
+    nodes, n_topics = in_number(rows, "nodes", "node"), len(items_of(rows, "topics"))
+    lists = nodes.field("topics")
+    offsets = np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy())]).astype(np.int64)
+    if priced_by == "nodes":
+        points = nodes.field("coordinates").flatten().to_numpy().reshape(len(nodes), -1)
+        costs = point_costs(points, nodes.field("height").to_numpy(), unit)
+    else:
+        a, b, cost = (column.to_numpy() for column in items_of(rows, priced_by).flatten())
+        costs = listed_costs(a, b, cost)
+        if priced_by == "site_costs":
+            table = np.zeros((a.max(initial=-1) + 1,) * 2, np.int64)
+            table[a, b] = cost
+            costs = site_costs(nodes.field("site").to_numpy(), table)
+    instance = Instance(n_topics, offsets, lists.flatten().to_numpy().astype(np.int32), costs)
+    return Task(instance, instance.links_between(np.empty(0), np.empty(0)))
 
 
 def group_task(rows: pa.Table, unit: float) -> Task:

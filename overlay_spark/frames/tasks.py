@@ -27,6 +27,7 @@ from overlay_spark.frames.task_rows import (
     TOPIC,
     Task,
     group_task,
+    indexed_task,
     whole_task,
 )
 from overlay_spark.frames.workspace import ROWS_A_PART, Workspace
@@ -42,15 +43,21 @@ Work = Callable[[Task], Answer]
 def in_one_task(problem: IndexedProblem, work: Work, workspace: Workspace, links: DataFrame | None = None) -> Answers:
     """Run ``work`` on the whole problem, with the ``links`` (src, dst, pick) that are there.
 
-    One shuffle into one task, which holds the whole problem. The answer depends neither on row order nor on
-    partitioning.
+    One shuffle into one task, which holds the whole problem; none where one task has indexed it. The answer depends
+    neither on row order nor on partitioning.
     """
-    n_nodes, n_topics, unit = problem.n_nodes, problem.n_topics, problem.unit
+    n_nodes, n_topics, unit, priced_by = problem.n_nodes, problem.n_topics, problem.unit, problem.priced_by
+
+    def go_on(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        task = indexed_task(pa.Table.from_batches(batches), priced_by, unit)
+        yield from answer_rows(0, task, work(task))
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = whole_task(pa.Table.from_batches(batches), n_nodes, n_topics, unit)
         yield from answer_rows(0, task, work(task))
 
+    if problem.packed is not None and links is None:
+        return Answers(workspace.settle(problem.packed.drop("facts").coalesce(1).mapInArrow(go_on, ANSWER_DDL)))
     rows = _rows(problem, links).repartition(1)
     return Answers(workspace.settle(rows.mapInArrow(run, ANSWER_DDL)))
 

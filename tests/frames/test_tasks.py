@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -61,10 +63,11 @@ def rows_of(links):
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize("by", ["one task", "frames"])
 @pytest.mark.parametrize("model", ["listed", "sites", "points"])
-def test_one_task__gets_the_whole_problem(spark, workspace, model):
-    instance = arrays(model)[-1]
-    found = in_one_task(indexed(frames(spark, model), workspace), solve, workspace)
+def test_one_task__gets_the_whole_problem(spark, workspace, model, by):
+    instance, given = arrays(model)[-1], indexed(frames(spark, model), workspace)
+    found = in_one_task(given if by == "one task" else replace(given, packed=None), solve, workspace)
     expected = greedy(instance)
     links = found.links.orderBy("pick").collect()
     assert [(r["src"], r["dst"], r["cost"], r["contribution"]) for r in links] == rows_of(expected)
