@@ -18,8 +18,7 @@ from overlay_spark.frames.components import choose_method, require_method
 from overlay_spark.frames.inputs import check_beside, check_input
 from overlay_spark.frames.outputs import links_only, links_table
 from overlay_spark.frames.preparing import prepare
-from overlay_spark.frames.proving import prove
-from overlay_spark.frames.verification import verify_links
+from overlay_spark.frames.proving import disprove, prove
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
 from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
@@ -117,11 +116,8 @@ def verify(
         indexed = prepare(problem.counted_in(options.costs.unit), workspace, progress, catalog.LINKS.audit(given))
         method = choose_method(indexed, options.components)
         progress("verify")
-        found = verify_links(indexed, given, method, workspace, contract_above=options.components.contract_above)
-        told = tuple(fault.text for fault in found.faults)
-        return Verification(
-            ok=not told, broken_topics=found.broken_topics, faults=told, method=method, workspace=workspace
-        )
+        faults, broken = disprove(indexed, given, method, options, workspace)
+        return Verification(ok=not faults, broken_topics=broken, faults=faults, method=method, workspace=workspace)
 
 
 def estimate(problem: OverlayProblem, options: Options | None = None, progress: Progress = silent) -> Estimate:

@@ -8,7 +8,8 @@ from functools import partial
 
 from overlay_spark.frames.indexing import IndexedProblem, index_problem
 from overlay_spark.frames.inputs import Counts, check_input
-from overlay_spark.frames.small_indexing import MOST_ROWS, index_small
+from overlay_spark.frames.small_indexing import index_small
+from overlay_spark.frames.small_rows import MOST_ROWS
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.problems import ListedCosts, OverlayProblem
 from overlay_spark.side_by_side import side_by_side

@@ -14,6 +14,8 @@ from overlay_spark.frames.verification import require_valid, verify_links
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.options import Options
 
+SIDES_DDL = "topic_id string, side string, nodes bigint"
+
 
 def prove(
     problem: IndexedProblem,
@@ -30,7 +32,7 @@ def prove(
     """
     progress("verify")
     given, limit = links_only(links), options.metrics.diameter_max_nodes
-    if problem.packed is not None and parts is None and method == GROUPED:
+    if parts is None and _may_be_proved_at_once(problem, method):
         measured = prove_small(problem, given, limit, workspace)
         if measured is not None:
             return measured
@@ -38,3 +40,18 @@ def prove(
     require_valid(problem, found, method, workspace)
     progress("measure")
     return measure(problem, found, workspace, parts)
+
+
+def disprove(
+    problem: IndexedProblem, links: DataFrame, method: str, options: Options, workspace: Workspace
+) -> tuple[tuple[str, ...], DataFrame]:
+    """LINKS -> a sentence for each thing that is wrong with them, and (topic_id, side, nodes): the sides of topics in
+    pieces."""
+    if _may_be_proved_at_once(problem, method) and prove_small(problem, links, 0, workspace) is not None:
+        return (), links.sparkSession.createDataFrame([], SIDES_DDL)
+    found = verify_links(problem, links, method, workspace, contract_above=options.components.contract_above)
+    return tuple(fault.text for fault in found.faults), found.broken_topics
+
+
+def _may_be_proved_at_once(problem: IndexedProblem, method: str) -> bool:
+    return problem.packed is not None and method == GROUPED

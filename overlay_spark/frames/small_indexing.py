@@ -23,9 +23,6 @@ from overlay_spark.problems import ListedCosts, OverlayProblem, SiteCosts
 from overlay_spark.tables import catalog
 from overlay_spark.tables.audit import unreadable_files_told
 
-MOST_ROWS = 2_000_000
-"""Of all tables together. With more, many tasks beside one another are quicker."""
-
 
 def index_small(problem: OverlayProblem, workspace: Workspace) -> IndexedProblem | None:
     """A problem checked and indexed; None where anything may be wrong with it. One shuffle into one task."""

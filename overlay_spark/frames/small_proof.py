@@ -21,7 +21,7 @@ from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.metrics import Figures, metrics_of
 from overlay_spark.frames.outputs import Measured, priced
 from overlay_spark.frames.pricing import units
-from overlay_spark.frames.small_rows import ITEMS_A_ROW, Doubtful, in_number, items_of, require, struct_of
+from overlay_spark.frames.small_rows import ITEMS_A_ROW, MOST_ROWS, Doubtful, in_number, items_of, require, struct_of
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.instance import Links
 from overlay_spark.tables import catalog
@@ -61,7 +61,7 @@ def prove_small(
         yield from answer(pa.Table.from_batches(batches), raw, priced_by, unit, diameter_max_nodes)
 
     index = problem.packed.drop("facts")
-    all_links = links.agg(
+    all_links = links.limit(MOST_ROWS + 1).agg(
         F.collect_list(F.struct("src", "dst", units(F.col("cost"), unit).alias("cost"))).alias("links")
     )
     nothing = [F.lit(None).cast(type).alias(name) for name, type in index.dtypes]
@@ -113,6 +113,7 @@ def given_in(rows: pa.Table, priced_by: str, unit: float) -> Given:
     nodes, topics = in_number(rows, "nodes", "node"), in_number(rows, "topics", "topic")
     lists = nodes.field("topics")
     links = items_of(rows, "links")
+    require(len(links) <= MOST_ROWS)
     ends = [places_of(nodes.field("node_id"), links.field(end)) for end in ("src", "dst")]
     src, dst = np.minimum(*ends), np.maximum(*ends)
     require((src >= 0).all() and (src < dst).all())

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from overlay_spark.costs import MAX_UNITS
 from overlay_spark.frames.churn_ids import in_order, numbered, places_of
 
+MOST_ROWS = 2_000_000
+"""Of all tables together, and of an overlay's links. With more, many tasks beside one another are quicker."""
+
 BAD, WANTED, NODE, DIMENSION, LINK_COST, SITE_COST = range(6)
 """Kinds of rows the task reads, all of the same columns.
 

@@ -51,3 +51,17 @@ def test_prove__of_listed_links_that_cannot_connect_a_topic_blames_the_input(spa
     given = indexed(problem(spark, [("a", "x"), ("b", "x"), ("c", "x"), ("d", "x")], [("a", "b", 1.0), ("c", "d", 1.0)]), workspace)  # fmt: skip
     with pytest.raises(InputError, match="Table 'link_costs' leaves 1 topic in pieces"):
         proved(spark, given, workspace, [("a", "b", 1.0), ("c", "d", 1.0)])
+
+
+def test_disprove__asks_frames_only_where_something_is_wrong(spark, workspace, monkeypatch):
+    asked = []
+    verify = proving.verify_links
+    monkeypatch.setattr(proving, "verify_links", lambda *given, **more: asked.append(1) or verify(*given, **more))
+    given = indexed(by_model(spark, "sites"), workspace)
+    right, wrong = ([("a", "b", 1.0), ("c", "a", cost)] for cost in (3.0, 4.0))
+    faults, broken = proving.disprove(given, catalog.LINKS.rows(spark, right), GROUPED, Options(), workspace)
+    assert (faults, broken.count(), asked) == ((), 0, [])
+    faults, sides = proving.disprove(given, catalog.LINKS.rows(spark, wrong), GROUPED, Options(), workspace)
+    assert [fault for fault in faults if "another cost than the costs given" in fault] == list(faults) != []
+    assert asked == [1]
+    assert broken.dtypes == sides.dtypes
