@@ -139,7 +139,7 @@ class Churning(RuleBasedStateMachine):
         self.kill(commits, redesigning=False)
         self.refresh(redesigning=False)
 
-    @rule(commits=st.sampled_from((9, 9, 1, 2, 3)))
+    @rule(commits=st.sampled_from((9, 1, 9, 2, 9, 3)))
     def redesign(self, commits):
         """To the end, or not."""
         self.step()

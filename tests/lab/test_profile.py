@@ -8,7 +8,7 @@ from overlay_spark.options import Options
 from overlay_spark.tables.references import Destination
 from tests import plain_delta
 
-STEPS = ("look at the output", "read", "check and index", "solve", "verify", "measure", "write")
+STEPS = ("look at the output", "read", "check and index", "solve", "verify", "write")
 
 
 @pytest.mark.slow
