@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from overlay_spark.algorithms.refresh import BackupRows, Changed, Stored
 from overlay_spark.costs import Costs, listed_costs, point_costs, site_costs
-from overlay_spark.frames.churn_ids import Numbered, in_order, numbered, places_of
+from overlay_spark.frames.ids import Numbered, in_order, numbered, places_of
 from overlay_spark.instance import Instance
 from overlay_spark.tables.audit import counted, one_or_many
 

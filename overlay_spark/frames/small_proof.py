@@ -16,12 +16,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from overlay_spark.frames.churn_ids import places_of
+from overlay_spark.frames.ids import places_of
 from overlay_spark.frames.indexing import IndexedProblem
 from overlay_spark.frames.metrics import Figures, metrics_of
 from overlay_spark.frames.outputs import Measured, priced
 from overlay_spark.frames.pricing import units
-from overlay_spark.frames.small_rows import ITEMS_A_ROW, MOST_ROWS, Doubtful, in_number, items_of, require, struct_of
+from overlay_spark.frames.small_rows import MOST_ROWS, Doubtful, in_number, in_pieces, items_of, require, struct_of
 from overlay_spark.frames.workspace import Workspace
 from overlay_spark.instance import Links
 from overlay_spark.tables import catalog
@@ -100,12 +100,7 @@ def answer(
         yield pa.RecordBatch.from_pylist([{"figures": []}], schema=ANSWER)
         return
     figures, found = measured(given, diameter_max_nodes)
-    for start in range(0, max(map(len, found.values())), ITEMS_A_ROW):
-        row = [pa.array([None if start else list(figures)], ANSWER.field("figures").type)]
-        for items in found.values():
-            part = items[start : start + ITEMS_A_ROW]
-            row.append(pa.ListArray.from_arrays([0, len(part)], part))
-        yield pa.RecordBatch.from_arrays(row, schema=ANSWER)
+    yield from in_pieces(figures, found, ANSWER)
 
 
 def given_in(rows: pa.Table, priced_by: str, unit: float) -> Given:

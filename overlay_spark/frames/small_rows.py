@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from overlay_spark.costs import MAX_UNITS
-from overlay_spark.frames.churn_ids import in_order, numbered, places_of
+from overlay_spark.frames.ids import in_order, numbered, places_of
 
 MOST_ROWS = 2_000_000
 """Of all tables together, and of an overlay's links. With more, many tasks beside one another are quicker."""
@@ -75,13 +75,19 @@ def answer(batches: list[pa.RecordBatch], kinds: tuple[int, ...], unit: float) -
     except Doubtful:
         yield pa.RecordBatch.from_pylist([{"facts": []}], schema=ANSWER)
         return
-    longest = max(len(items) for items in found.values())
-    for start in range(0, longest, ITEMS_A_ROW):
-        row = [pa.array([None if start else list(facts)], FACTS)]
-        for name, type in ITEMS.items():
-            part = found.get(name, pa.array([], type))[start : start + ITEMS_A_ROW]
+    yield from in_pieces(facts, {name: found.get(name, pa.array([], type)) for name, type in ITEMS.items()}, ANSWER)
+
+
+def in_pieces(
+    told: Sequence[int | None], items: dict[str, pa.StructArray], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Rows of a schema: in the first column what is ``told``, in the first row alone; in the others some items each."""
+    for start in range(0, max(map(len, items.values())), ITEMS_A_ROW):
+        row = [pa.array([None if start else list(told)], schema[0].type)]
+        for some in items.values():
+            part = some[start : start + ITEMS_A_ROW]
             row.append(pa.ListArray.from_arrays([0, len(part)], part))
-        yield pa.RecordBatch.from_arrays(row, schema=ANSWER)
+        yield pa.RecordBatch.from_arrays(row, schema=schema)
 
 
 def indexed_rows(rows: pa.Table, kinds: tuple[int, ...], unit: float) -> tuple[Facts, dict[str, pa.StructArray]]:

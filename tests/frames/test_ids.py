@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay_spark.frames.churn_ids import in_order, numbered, places_of
+from overlay_spark.frames.ids import in_order, numbered, places_of
 from tests.frames.churned import LETTERS
 
 NAMES = st.lists(st.text(LETTERS, min_size=1, max_size=2), min_size=1, max_size=12)
