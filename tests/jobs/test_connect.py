@@ -64,6 +64,10 @@ if __name__ == "__main__":
     codes["refresh too much"] = command("refresh", "delta", *keep)
     codes["refresh"] = command("refresh", "delta", *keep, "--set", "refresh.most_added=9")
     codes["verify kept"] = command("verify", "delta", "--overlay", f"{folder}/out-kept")
+    came = catalog.SUBSCRIPTIONS.rows(spark, [("c", "z"), ("d", "z")])
+    delta.append(catalog.SUBSCRIPTIONS, came, place.table("subscriptions"), {})
+    delta.append(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, [("c", "d", 0.75)]), place.table("link_costs"), {})
+    codes["refresh from packs"] = command("refresh", "delta", *keep, "--set", "refresh.most_added=9")
     codes["refresh nothing"] = command("refresh", "delta", *keep)
     codes["refresh csv"] = command("refresh", "csv", *keep)
     with open(sys.argv[3], "w") as file:
@@ -93,13 +97,13 @@ def test_jobs__over_connect_need_no_plugin(spark, tmp_path):
     }
     arguments = [str(tmp_path / "program.py"), json.dumps(settings), str(tmp_path), str(tmp_path / "found.json")]
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env={**base, **environment}, capture_output=True, text=True, timeout=400
+        [sys.executable, *arguments], cwd=ROOT, env={**base, **environment}, capture_output=True, text=True, timeout=500
     )
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["kind"] == "pyspark.sql.connect.session"
     done_well = ("design delta", "design csv", "design in rounds", "design in parts", "verify parts", "verify delta")
-    done_well += ("design kept", "refresh", "verify kept", "refresh nothing")
+    done_well += ("design kept", "refresh", "verify kept", "refresh from packs", "refresh nothing")
     codes = dict.fromkeys((*done_well, "estimate csv"), 0)
     refused = dict.fromkeys(("nothing there", "refresh too much", "refresh csv"), 1)
     assert found["codes"] == {**codes, **refused}, done.stderr[-4000:]
@@ -116,14 +120,15 @@ def test_jobs__over_connect_need_no_plugin(spark, tmp_path):
         assert sorted((row["job"], row["status"]) for row in runs) == [("design", "done"), *verified]
     kept = Destination.parse(str(tmp_path / "out-kept"))
     links = delta.read(spark, kept.table(catalog.OVERLAY_LINKS.name)).select("src", "dst", "pick")
-    assert sorted_rows(links) == [("a", "b", 0), ("a", "c", 1), ("b", "d", 2)]
+    assert sorted_rows(links) == [("a", "b", 0), ("a", "c", 1), ("b", "d", 2), ("c", "d", 3)]
     runs = delta.read(spark, kept.table("runs")).orderBy("started").collect()
     assert [(row["job"], row["status"]) for row in runs] == [
         ("design", "done"),
         ("refresh", "refused"),
         ("refresh", "done"),
         ("verify", "done"),
+        ("refresh", "done"),
         ("refresh", "refused"),
     ]
     changes = delta.read(spark, kept.table("overlay_changes")).select("step", "action", "src", "dst")
-    assert sorted_rows(changes) == [(0, "add", "b", "d")]
+    assert sorted_rows(changes) == [(0, "add", "b", "d"), (0, "add", "c", "d")]
