@@ -12,6 +12,7 @@ from overlay_spark.algorithms.churn import Churn, kept_up
 from overlay_spark.algorithms.repair import named_among
 from overlay_spark.algorithms.shadows import wants_of
 from overlay_spark.algorithms.sub_overlays import SubOverlays
+from overlay_spark.ascending import places_among
 from overlay_spark.costs import LISTED, Costs
 from overlay_spark.instance import Instance, Links
 from overlay_spark.options import Options
@@ -106,9 +107,8 @@ def _came(instance: Instance, changes: Changed) -> NDArray[np.int64]:
     nodes = np.repeat(changes.nodes.astype(np.int64), np.diff(changes.offsets))
     codes = instance.nodes * np.int64(instance.n_topics) + instance.topics
     asked = nodes * instance.n_topics + changes.topics
-    at = np.minimum(np.searchsorted(codes, asked), max(0, len(codes) - 1))
-    found: NDArray[np.int64] = at[(nodes >= 0) & (codes[at] == asked)] if len(codes) else np.empty(0, np.int64)
-    return found
+    at = places_among(codes, asked)
+    return at[(nodes >= 0) & (at >= 0)]
 
 
 def prices(costs: Costs, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -119,10 +119,8 @@ def prices(costs: Costs, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDAr
         return costs_of(costs, src, dst)
     width = np.int64(max(costs.dst.max(initial=0), dst.max(initial=0)) + 1)
     codes, asked = (a.astype(np.int64) * width + b for a, b in ((costs.src, costs.dst), (src, dst)))
-    places = np.minimum(np.searchsorted(codes, asked), max(0, len(codes) - 1))
-    if not len(codes):
-        return np.full(len(src), -1, np.int64)
-    return np.where(codes[places] == asked, costs.values[places], -1)
+    at = places_among(codes, asked)
+    return np.where(at >= 0, np.append(costs.values, -1)[at], -1)
 
 
 def contributions_beyond(sub: SubOverlays, links: Links, first: int) -> NDArray[np.int32]:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from overlay_spark.algorithms.refresh import BackupRows, Changed, Stored
+from overlay_spark.ascending import places_among
 from overlay_spark.costs import Costs, listed_costs, point_costs, site_costs
 from overlay_spark.frames.ids import Numbered, in_order, numbered, places_of
 from overlay_spark.instance import Instance
@@ -178,8 +179,11 @@ def _wanted(rows: dict[int, pa.Table]) -> tuple[Numbered, Numbered, list[str]]:
     keys = nodes * max(1, len(topic_ids)) + topics
     came = numbers_of(_rows(rows, CHANGE), 1)[:, 0] > 0
     was, new = keys[: len(old)], keys[len(old) :]
-    goes, is_known = np.isin(was, new[~came]), np.isin(new, was)
-    there = np.concatenate([~goes, came & ~is_known])
+    order = np.argsort(was, kind="stable")  # as good as sorted already: so they were written
+    at = places_among(was[order], new)
+    is_known, stays = at >= 0, np.ones(len(old), bool)
+    stays[order[at[is_known & ~came]]] = False
+    there = np.concatenate([stays, came & ~is_known])
     strangers = []
     wrong = int((is_known == came).sum())
     if wrong:

@@ -8,7 +8,7 @@ from functools import partial
 from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.api import Progress, design, silent
-from overlay_spark.jobs.generations import lost_race, next_generation, require_writable
+from overlay_spark.jobs.generations import looking_ahead, lost_race, next_generation, require_writable
 from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
@@ -43,7 +43,8 @@ def run_design(
         progress("read")
         run.inputs = describe(spark, inputs)
         problem = load_problem(spark, inputs, dict(run.inputs))
-        overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=progress)
+        told = progress if dry_run else looking_ahead(spark, output, (), run.new, progress, "solve")
+        overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=told)
         run.algorithm, run.engine = overlay.algorithm, overlay.engine
         bound = {"lower_bound": overlay.lower_bound, "bound": overlay.bound, "gap": overlay.gap}
         run.metrics = {**asdict(overlay.metrics), **asdict(overlay.facts), **bound}

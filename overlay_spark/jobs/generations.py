@@ -11,8 +11,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from overlay_spark.api import Progress
 from overlay_spark.errors import FeedError, GuardError, InputError
-from overlay_spark.side_by_side import side_by_side
+from overlay_spark.side_by_side import Ahead, side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Destination
@@ -38,6 +39,23 @@ def require_writable(spark: SparkSession, output: Destination, also: Sequence[Ta
         _require_folder(output)
     tables = (catalog.OVERLAY_LINKS, *DERIVED, catalog.RUNS, *also)
     return delta.require_own_columns(spark, {table: output.table(table.name) for table in tables})
+
+
+def looking_ahead(
+    spark: SparkSession, output: Destination, also: Sequence[Table], new: frozenset[str], progress: Progress, at: str
+) -> Progress:
+    """The same ``progress``, but when it is told of step ``at``, in which a task is at work and the driver idle, the
+    logs are read of the tables that a design will write, and ``also`` others: all but those that are ``new``."""
+    tables = [t for t in (catalog.OVERLAY_LINKS, *DERIVED, catalog.RUNS, *also) if t.name not in new]
+    looks = [partial(delta.look_ahead, spark, output.table(table.name)) for table in tables]
+    logs = Ahead(partial(side_by_side, looks))
+
+    def told(step: str) -> None:
+        progress(step)
+        if step == at:
+            logs.begin()
+
+    return told
 
 
 def _require_folder(output: Destination) -> None:

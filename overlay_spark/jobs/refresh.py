@@ -14,7 +14,15 @@ from pyspark.sql import functions as F
 from overlay_spark.api import Progress, check, design, refresh, silent
 from overlay_spark.errors import FeedError, GuardError, InputError
 from overlay_spark.jobs.design import staged_at, write_overlay
-from overlay_spark.jobs.generations import DERIVED, OF_REFRESHES, Head, head_of, lost_race, require_writable
+from overlay_spark.jobs.generations import (
+    DERIVED,
+    OF_REFRESHES,
+    Head,
+    head_of,
+    looking_ahead,
+    lost_race,
+    require_writable,
+)
 from overlay_spark.jobs.guards import drift_of, guard, options_for, require_all_files_read
 from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, close_killed, options_of, recorded
@@ -22,7 +30,7 @@ from overlay_spark.jobs.stored import PACKED, packed_by, stored_overlay
 from overlay_spark.options import Options
 from overlay_spark.problems import OverlayProblem, PackedOverlay, StoredOverlay
 from overlay_spark.results import Overlay, Refresh, RefreshMetrics
-from overlay_spark.side_by_side import Ahead, side_by_side
+from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta, feed
 from overlay_spark.tables.references import Destination
 
@@ -87,12 +95,6 @@ def run_refresh(
         return _refreshed(spark, inputs, output, head, options, approved, dry_run, progress, run)
 
 
-def _look_ahead(spark: SparkSession, output: Destination, run: Run) -> None:
-    """Have the logs read of tables that will be written."""
-    tables = [table for table in (catalog.OVERLAY_LINKS, *DERIVED, *OF_REFRESHES) if table.name not in run.new]
-    side_by_side([partial(delta.look_ahead, spark, output.table(table.name)) for table in tables])
-
-
 def _refreshed(
     spark: SparkSession,
     inputs: Inputs,
@@ -105,13 +107,7 @@ def _refreshed(
     run: Run,
 ) -> Outcome:
     staged = options if dry_run else staged_at(output, options)
-    logs = Ahead(partial(_look_ahead, spark, output, run))
-
-    def told(step: str) -> None:
-        progress(step)
-        if step == "repair" and not dry_run:  # one task is at work, and the driver idle
-            logs.begin()
-
+    told = progress if dry_run else looking_ahead(spark, output, OF_REFRESHES, run.new, progress, "repair")
     try:
         problem = load_problem(spark, inputs, dict(run.inputs))
         stored = stored_overlay(spark, inputs, output, head, run.inputs, options)

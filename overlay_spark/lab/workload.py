@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,9 @@ ROWS_A_TASK = 20_000
 OWN_JOBS = ("demo", "workload")
 """Jobs whose tables a new workload may replace."""
 
+MADE_OF = "made_of"
+"""Under which a commit says what its workload was made of."""
+
 Columns = dict[str, Any]
 Maker = Callable[[NDArray[np.int64]], Columns]
 """From the numbers of rows to their columns."""
@@ -51,32 +54,44 @@ def run_workload(
         return write_tables(workload_tables(spark, workload), output, run, progress)
 
 
-def write_tables(tables: dict[Table, DataFrame], output: Destination, run: Run, progress: Progress = silent) -> Inputs:
-    """Write a workload's tables; refuses to replace those no workload made, or to leave another's costs beside."""
+def write_tables(
+    tables: dict[Table, DataFrame],
+    output: Destination,
+    run: Run,
+    progress: Progress = silent,
+    made_of: Sequence[Any] | None = None,
+) -> Inputs:
+    """Write a workload's tables; refuses to replace those no workload made, or to leave another's costs beside.
+
+    Where their last commits say that just these are there, made of the same (``made_of`` is all they depend on), and
+    nobody has written since, they stay.
+    """
     unused = [table for table in (catalog.LINK_COSTS, catalog.SITE_COSTS) if table not in tables]
     places = {table: output.table(table.name) for table in (*tables, *unused)}
     spark = next(iter(tables.values())).sparkSession
     looked = side_by_side([partial(delta.exists, spark, place) for place in places.values()])
     there = {table for table, found in zip(places, looked, strict=True) if found}
-    others = [str(places[t]) for t in tables if t in there and _job(spark, places[t]) not in OWN_JOBS]
+    known = [table for table in tables if table in there]
+    told = side_by_side([partial(delta.commit_metadata, spark, places[table]) for table in known])
+    others = [str(places[t]) for t, commit in zip(known, told, strict=True) if commit.get("job") not in OWN_JOBS]
     if others:
         raise InputError([f"{output} holds tables that no workload made ({', '.join(others)}). Give another --output."])
     left = [str(places[table]) for table in unused if table in there]
     if left:
         raise InputError([f"{output} holds costs of another workload ({', '.join(left)}). Give another --output."])
+    inputs = Inputs(**{table.name: places[table] for table in tables})
+    if made_of is not None and len(known) == len(tables) and all(c.get(MADE_OF) == list(made_of) for c in told):
+        return inputs
     run.opened()
     progress(f"write {', '.join(table.name for table in tables)}")
+    about = run.metadata if made_of is None else {**run.metadata, MADE_OF: list(made_of)}
     side_by_side(
         [
-            partial(delta.overwrite, table, frame, places[table], run.metadata, is_new=table not in there)
+            partial(delta.overwrite, table, frame, places[table], about, is_new=table not in there)
             for table, frame in tables.items()
         ]
     )
-    return Inputs(**{table.name: places[table] for table in tables})
-
-
-def _job(spark: SparkSession, place: Any) -> Any:
-    return delta.commit_metadata(spark, place).get("job")
+    return inputs
 
 
 def workload_tables(spark: SparkSession, workload: Workload, rows_a_task: int = ROWS_A_TASK) -> dict[Table, DataFrame]:

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from overlay_spark.api import silent
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.lab import demo as module
 from overlay_spark.lab.demo import INTERESTS, NODES_PER_SITE, run_demo, write_workload
 from overlay_spark.options import DesignOptions, Options, WorkloadOptions
-from overlay_spark.tables import delta
+from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination, Reference
 from overlay_spark.workloads.interests import subscriptions
 from overlay_spark.workloads.sites import round_trip_ms
@@ -43,6 +44,27 @@ def test_workload__is_brokers_at_sites_the_ways_between_them_and_interests_of_th
     assert delta.commit_metadata(spark, given["nodes"])["job"] == "demo"  # which the next one may replace
 
 
+@pytest.mark.spark
+def test_workload__stays_where_it_is_as_an_earlier_demonstration_made_it(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "CITIES", {"tokyo": None, "amsterdam": None})
+    output, five, six = (
+        Destination.parse(str(tmp_path)),
+        *(Options(workload=WorkloadOptions(seed=seed)) for seed in (5, 6)),
+    )
+
+    def versions():
+        return [plain_delta.n_commits(tmp_path / name) for name in ("subscriptions", "nodes", "site_costs")]
+
+    assert write_workload(spark, output, five) == write_workload(spark, output, five)
+    assert versions() == [1, 1, 1]
+    write_workload(spark, output, six)  # is of another seed
+    assert versions() == [2, 2, 2]
+    wanted = output.table("subscriptions")
+    delta.append(catalog.SUBSCRIPTIONS, delta.read(spark, wanted).limit(1), wanted, {"job": "demo"})
+    write_workload(spark, output, six)  # is no more as it was
+    assert versions() == [4, 3, 3]
+
+
 class Kept:
     """A result that tells whether it was closed."""
 
@@ -60,26 +82,36 @@ def test_demo__designs_and_verifies_what_it_wrote_and_compares_trees_that_it_doe
     asked, results, steps = [], [], []
 
     def job(name, result):
-        def run(spark, inputs, output, options, dry_run=False, progress=None):
+        def run(spark, inputs, output, options, dry_run=False, progress=silent):
             asked.append(SimpleNamespace(name=name, inputs=inputs, output=output, options=options, dry_run=dry_run))
             progress("read")
-            results.append(result())
+            results.append(result(options))
             return results[-1]
 
         return run
 
     monkeypatch.setattr(module, "write_workload", lambda *given: INPUTS)
-    monkeypatch.setattr(module, "run_design", job("design", lambda: Kept(metrics=f"figures of {len(results)}")))
-    monkeypatch.setattr(module, "run_verify", job("verify", lambda: Kept(faults=("one fault",))))
+    monkeypatch.setattr(
+        module, "run_design", job("design", lambda asked: Kept(metrics=f"figures of {asked.design.algorithm}"))
+    )
+    monkeypatch.setattr(module, "run_verify", job("verify", lambda asked: Kept(faults=("one fault",))))
     options = Options(design=DesignOptions(algorithm="primal_dual", then=("reverse_delete",), bound="primal_dual"))
     found = run_demo(None, OUTPUT, options, steps.append)
-    ours, trees, proof = asked
-    assert [(job.name, job.dry_run) for job in asked] == [("design", False), ("design", True), ("verify", False)]
+    ours, trees, proof = asked[0], *sorted(asked[1:], key=lambda job: job.name)  # those are side by side
+    assert [(job.name, job.dry_run) for job in (ours, trees, proof)] == [
+        ("design", False),
+        ("design", True),
+        ("verify", False),
+    ]
     assert all((job.inputs, job.output) == (INPUTS, OUTPUT) for job in asked)
     assert (ours.options, proof.options) == (options, options)
     assert trees.options == Options().designing("trees")  # by itself: no steps, no bound
-    assert (found.inputs, found.overlay, found.trees) == (INPUTS, "figures of 0", "figures of 1")
+    assert (found.inputs, found.overlay, found.trees) == (
+        INPUTS,
+        "figures of primal_dual",
+        "figures of trees",
+    )
     assert found.faults == ("one fault",)
     assert all(result.closed for result in results)
-    assert steps == ["make workload", "read", "trees: read", "read"]
+    assert steps == ["make workload", "read", "read"]
     assert found.seconds > 0
