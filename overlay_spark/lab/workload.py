@@ -21,7 +21,7 @@ from overlay_spark.options import Options
 from overlay_spark.side_by_side import side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.contract import Table
-from overlay_spark.tables.references import Destination
+from overlay_spark.tables.references import Destination, Reference
 from overlay_spark.workloads.interests import subscriptions
 from overlay_spark.workloads.latencies import (
     MeasuredPoints,
@@ -61,11 +61,8 @@ def write_tables(
     progress: Progress = silent,
     made_of: Sequence[Any] | None = None,
 ) -> Inputs:
-    """Write a workload's tables; refuses to replace those no workload made, or to leave another's costs beside.
-
-    Where their last commits say that just these are there, made of the same (``made_of`` is all they depend on), and
-    nobody has written since, they stay.
-    """
+    """Write a workload's tables; refuses to replace those no workload made, or to leave another's costs beside. Their
+    commits say what they were ``made_of``, for :func:`made_before`."""
     unused = [table for table in (catalog.LINK_COSTS, catalog.SITE_COSTS) if table not in tables]
     places = {table: output.table(table.name) for table in (*tables, *unused)}
     spark = next(iter(tables.values())).sparkSession
@@ -79,9 +76,6 @@ def write_tables(
     left = [str(places[table]) for table in unused if table in there]
     if left:
         raise InputError([f"{output} holds costs of another workload ({', '.join(left)}). Give another --output."])
-    inputs = Inputs(**{table.name: places[table] for table in tables})
-    if made_of is not None and len(known) == len(tables) and all(c.get(MADE_OF) == list(made_of) for c in told):
-        return inputs
     run.opened()
     progress(f"write {', '.join(table.name for table in tables)}")
     about = run.metadata if made_of is None else {**run.metadata, MADE_OF: list(made_of)}
@@ -91,7 +85,19 @@ def write_tables(
             for table, frame in tables.items()
         ]
     )
-    return inputs
+    return Inputs(**{table.name: places[table] for table in tables})
+
+
+def made_before(
+    spark: SparkSession, output: Destination, tables: Sequence[Table], made_of: Sequence[Any]
+) -> Inputs | None:
+    """A workload's tables where they are already, made of the same, and nobody has written since; else None."""
+    places = {table.name: output.table(table.name) for table in tables}
+
+    def is_there(place: Reference) -> bool:
+        return delta.exists(spark, place) and delta.commit_metadata(spark, place).get(MADE_OF) == list(made_of)
+
+    return Inputs(**places) if all(side_by_side([partial(is_there, place) for place in places.values()])) else None
 
 
 def workload_tables(spark: SparkSession, workload: Workload, rows_a_task: int = ROWS_A_TASK) -> dict[Table, DataFrame]:
