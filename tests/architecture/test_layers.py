@@ -16,7 +16,7 @@ PACKAGE = ROOT / "overlay_spark"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 BASE = {"errors", "options"}
-ARRAYS = BASE | {"instance", "costs"}
+ARRAYS = BASE | {"instance", "costs", "ascending"}
 PROBLEMS = BASE | {"problems", "results", "side_by_side", "tables"}
 PRODUCT = PROBLEMS | {"api", "jobs", "__init__"}
 NAMES_ONLY = {"algorithms.registry", "engines.__init__"}
@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "options": BASE,
     "side_by_side": set(),
     "kernels": {"kernels", "costs"},
+    "ascending": set(),
     "costs": BASE,
     "instance": ARRAYS | {"kernels"},
     "algorithms": ARRAYS | {"algorithms", "kernels"},
@@ -52,6 +53,7 @@ THIRD_PARTY = {
     "errors": set(),
     "options": set(),
     "side_by_side": set(),
+    "ascending": {"numpy"},
     "costs": {"numpy"},
     "instance": {"numpy"},
     "kernels": {"numpy", "numba"},
