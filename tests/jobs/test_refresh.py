@@ -191,6 +191,7 @@ def test_refresh__of_integer_ids_in_a_table_that_others_rewrite(spark, tmp_path)
     assert touched == {"70", "71"}
 
 
+@pytest.mark.slow
 def test_tables__are_those_of_the_same_overlay_however_a_source_was_rewritten(spark, world, tmp_path):
     """Every row overwritten, updated, merged, deleted and put back; tidied up: the versions go on, nothing else.
 
@@ -513,6 +514,7 @@ def test_finish__whatever_was_written_already(spark, world, tmp_path, monkeypatc
         assert commits(cut.folder) == counts
 
 
+@pytest.mark.slow
 def test_packed_overlay__is_refreshed_to_what_its_tables_would_be(spark, world, tmp_path, monkeypatch):
     """What a refresh packed serves the next one, which reads no other table of the overlay; but no other version of
     this package, nor with another unit of costs."""
@@ -567,6 +569,7 @@ def stop_after(spark, world, kept, monkeypatch):
             refresh(spark, world)
 
 
+@pytest.mark.slow
 def test_finish__that_cannot_come_to_the_same_says_so(spark, world, monkeypatch):
     """Other options or another program would make other links."""
     a_little(world)
@@ -614,6 +617,7 @@ def before_refreshed(spark, world, before, folder, objective):
     return stored(spark, again.out)
 
 
+@pytest.mark.slow
 def test_overlay__whose_files_others_tidied_up_is_refreshed(spark, world):
     """By OPTIMIZE and VACUUM: the files of the version that was written are gone."""
     diameters = {topic: row[4] for topic, row in stored(spark, world.out).topics.items()}
@@ -639,6 +643,7 @@ def test_overlay__whose_files_others_tidied_up_is_refreshed(spark, world):
     assert found.topics["still"][4] == diameters["still"] is not None
 
 
+@pytest.mark.slow
 def test_refresh__that_was_overtaken_writes_nothing_and_says_so(spark, world, monkeypatch):
     a_little(world)
     world.write(spark)
