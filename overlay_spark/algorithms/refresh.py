@@ -119,8 +119,7 @@ def prices(costs: Costs, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDAr
         return costs_of(costs, src, dst)
     width = np.int64(max(costs.dst.max(initial=0), dst.max(initial=0)) + 1)
     codes, asked = (a.astype(np.int64) * width + b for a, b in ((costs.src, costs.dst), (src, dst)))
-    at = places_among(codes, asked)
-    return np.where(at >= 0, np.append(costs.values, -1)[at], -1)
+    return np.append(costs.values, -1)[places_among(codes, asked)]  # the last is for those that are not listed
 
 
 def contributions_beyond(sub: SubOverlays, links: Links, first: int) -> NDArray[np.int32]:

@@ -23,7 +23,10 @@ def add(commands: Any) -> None:
     summary = "make a workload of ten cities, design its overlay, verify it and show what it saves"
     parser = add_command(commands, "demo", run, summary, EXIT_CODES)
     parser.add_argument(
-        "--output", metavar="WHERE", default="overlay-demo", help="where the tables are written (default: overlay-demo)"
+        "--output",
+        metavar="WHERE",
+        default="overlay-demo",
+        help="where the tables are written (default: overlay-demo); a workload that a demo made there before is kept",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from overlay_spark.errors import GuardError, InputError
 from overlay_spark.jobs import design as design_job
 from overlay_spark.jobs.design import run_design, write_overlay
-from overlay_spark.jobs.generations import Head, next_generation, require_writable, stale_tables
+from overlay_spark.jobs.generations import Head, looking_ahead, next_generation, require_writable, stale_tables
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run
 from overlay_spark.options import Options
@@ -189,3 +190,46 @@ def test_place__that_cannot_be_written_is_refused_before_anything_is_read(spark,
         )
     require_writable(spark, Destination.parse(str(tmp_path / "new" / "out")))
     require_writable(spark, Destination.parse("table:default"))
+
+
+def test_look_ahead__is_at_what_is_there_and_begins_with_the_step(monkeypatch):
+    seen, told = [], []
+    monkeypatch.setattr(delta, "look_ahead", lambda spark, reference: seen.append(reference.place))
+    new = frozenset({catalog.OVERLAY_NODES.name, catalog.OVERLAY_STATE.name})
+    progress = looking_ahead(
+        None, Destination.parse("here"), (catalog.OVERLAY_STATE, catalog.OVERLAY_CHANGES), new, told.append, "solve"
+    )
+    progress("check")
+    assert seen == []
+    progress("solve")
+    progress("solve")  # they are read once
+    names = ("overlay_links", "overlay_topics", "runs", "overlay_changes")
+    until(lambda: len(seen) >= len(names))
+    assert sorted(seen) == sorted(f"here/{name}" for name in names)
+    assert told == ["check", "solve", "solve"]
+
+
+def test_design__looks_ahead_while_it_solves_and_a_dry_run_never(spark, place, inputs, monkeypatch):
+    seen, look = [], delta.look_ahead
+
+    def noted(spark, reference):
+        seen.append(reference.place)
+        look(spark, reference)
+
+    monkeypatch.setattr(delta, "look_ahead", noted)
+    run_design(spark, inputs, place, Options()).close()
+    assert seen == []  # there was nothing yet
+    run_design(spark, inputs, place, Options(), dry_run=True).close()
+    assert seen == []
+    run_design(spark, inputs, place, Options()).close()
+    until(lambda: len(seen) >= 4)
+    names = ("overlay_links", "overlay_topics", "overlay_nodes", "runs")
+    assert sorted(seen) == sorted(place.table(name).place for name in names)
+
+
+def until(happened):
+    for _ in range(500):
+        if happened():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never happened")
