@@ -36,3 +36,14 @@ class Ahead(Generic[Answer]):
         self.begin()
         assert self._begun is not None
         return self._begun.result()
+
+
+def beginning(ahead: Ahead[Any], step: str, progress: Callable[[str], None]) -> Callable[[str], None]:
+    """The same ``progress``, but when it is told of ``step``, ``ahead`` begins."""
+
+    def told(at: str) -> None:
+        progress(at)
+        if at == step:
+            ahead.begin()
+
+    return told

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from overlay_spark.side_by_side import Ahead, side_by_side
+from overlay_spark.side_by_side import Ahead, beginning, side_by_side
 
 
 def test_side_by_side__runs_calls_at_the_same_time_and_answers_in_their_order():
@@ -58,3 +58,13 @@ def test_ahead__raises_when_asked_what_the_call_raised():
     answer = Ahead(fail)
     with pytest.raises(ValueError, match="late"):
         answer()
+
+
+def test_beginning__passes_steps_on_and_begins_at_one():
+    told, begun = [], threading.Event()
+    progress = beginning(Ahead(begun.set), "write", told.append)
+    progress("read")
+    assert not begun.wait(0.05)
+    progress("write")
+    assert begun.wait(20)
+    assert told == ["read", "write"]

@@ -13,7 +13,7 @@ from overlay_spark.jobs.inputs import Inputs, describe, load_problem
 from overlay_spark.jobs.runs import Run, recorded
 from overlay_spark.options import Options
 from overlay_spark.results import Overlay
-from overlay_spark.side_by_side import side_by_side
+from overlay_spark.side_by_side import Ahead, side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.references import Destination
 
@@ -35,13 +35,15 @@ def run_design(
     """
     run = run or Run(job="design", options=options)
     progress("look at the output")
+    described = Ahead(partial(describe, spark, inputs))
+    described.begin()
     if not dry_run:
         run.new, run.generation = side_by_side(
             [partial(require_writable, spark, output), partial(next_generation, spark, output)]
         )
     with recorded(spark, None if dry_run else output, run):
         progress("read")
-        run.inputs = describe(spark, inputs)
+        run.inputs = described()
         problem = load_problem(spark, inputs, dict(run.inputs))
         told = progress if dry_run else looking_ahead(spark, output, (), run.new, progress, "solve")
         overlay = design(problem, options=options if dry_run else staged_at(output, options), progress=told)

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from overlay_spark.api import Progress
 from overlay_spark.errors import FeedError, GuardError, InputError
-from overlay_spark.side_by_side import Ahead, side_by_side
+from overlay_spark.side_by_side import Ahead, beginning, side_by_side
 from overlay_spark.tables import catalog, delta
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Destination
@@ -48,14 +48,7 @@ def looking_ahead(
     logs are read of the tables that a design will write, and ``also`` others: all but those that are ``new``."""
     tables = [t for t in (catalog.OVERLAY_LINKS, *DERIVED, catalog.RUNS, *also) if t.name not in new]
     looks = [partial(delta.look_ahead, spark, output.table(table.name)) for table in tables]
-    logs = Ahead(partial(side_by_side, looks))
-
-    def told(step: str) -> None:
-        progress(step)
-        if step == at:
-            logs.begin()
-
-    return told
+    return beginning(Ahead(partial(side_by_side, looks)), at, progress)
 
 
 def _require_folder(output: Destination) -> None:
@@ -69,10 +62,8 @@ def _require_folder(output: Destination) -> None:
 
 def next_generation(spark: SparkSession, output: Destination) -> int:
     """The generation a run that begins now would write."""
-    place = output.table(catalog.OVERLAY_LINKS.name)
-    if not delta.exists(spark, place):
-        return 0
-    return _generation(spark, output, catalog.OVERLAY_LINKS.name) + 1
+    stored = _stored_generation(spark, output, catalog.OVERLAY_LINKS.name)
+    return 0 if stored is None else stored + 1
 
 
 def lost_race(output: Destination) -> GuardError:
@@ -221,12 +212,8 @@ def head_of(spark: SparkSession, output: Destination) -> Head | None:
 
 def _commits(spark: SparkSession, output: Destination, tables: Sequence[Table]) -> list[list[delta.Commit] | None]:
     """The newest commits of each table; None where there is no such table."""
-
-    def told(name: str) -> list[delta.Commit] | None:
-        place = output.table(name)
-        return delta.commits(spark, place) if delta.exists(spark, place) else None
-
-    return side_by_side([partial(told, table.name) for table in tables])
+    looks = [partial(delta.commits_if_any, spark, output.table(table.name)) for table in tables]
+    return side_by_side(looks)
 
 
 def _generation_of(commit: delta.Commit) -> int | None:
@@ -255,10 +242,9 @@ def _tidied(told: Sequence[delta.Commit], ours: delta.Commit) -> int:
 
 
 def _stored_generation(spark: SparkSession, output: Destination, name: str) -> int | None:
-    return _generation(spark, output, name) if delta.exists(spark, output.table(name)) else None
-
-
-def _generation(spark: SparkSession, output: Destination, name: str) -> int:
-    """The generation that the newest commit of ours names, -1 where none does; others may only tidy files up."""
-    told = (commit.metadata.get("generation") for commit in delta.commits(spark, output.table(name)))
-    return next((int(generation) for generation in told if generation is not None), -1)
+    """The generation that the newest commit of ours names, -1 where none does; others may only tidy files up. None
+    where there is no such table."""
+    commits = delta.commits_if_any(spark, output.table(name))
+    if commits is None:
+        return None
+    return next((found for commit in commits if (found := _generation_of(commit)) is not None), -1)

@@ -14,13 +14,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 import overlay_spark
 from overlay_spark.api import Progress, silent
+from overlay_spark.engines.warming import Warming
 from overlay_spark.jobs.design import run_design
 from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.runs import Run
 from overlay_spark.jobs.verify import run_verify
 from overlay_spark.lab.workload import made_before, write_tables
 from overlay_spark.options import Options
-from overlay_spark.side_by_side import side_by_side
+from overlay_spark.side_by_side import Ahead, beginning
 from overlay_spark.tables import catalog
 from overlay_spark.tables.contract import Table
 from overlay_spark.tables.references import Destination
@@ -48,30 +49,25 @@ class DemoResult:
 def run_demo(spark: SparkSession, output: Destination, options: Options, progress: Progress = silent) -> DemoResult:
     """Write a workload, design its overlay, verify it from the stored tables; also design a tree for each topic.
 
-    The trees are for comparison only and not written; they are designed while the stored tables are verified.
+    The trees are for comparison only and not written; they are designed from when the overlay is written on.
     """
     started = time.monotonic()
     progress("make workload")
+    warming = Warming(spark, options)
     inputs = write_workload(spark, output, options)
-    with run_design(spark, inputs, output, options, progress=progress) as overlay:
+    warming.wait()
+    trees = Ahead(partial(_trees, spark, inputs, output, options))
+    with run_design(spark, inputs, output, options, progress=beginning(trees, "write", progress)) as overlay:
         found = overlay.metrics
-    compared, faults = side_by_side(
-        [partial(_trees, spark, inputs, output, options), partial(_faults, spark, inputs, output, options, progress)]
-    )
-    return DemoResult(inputs, found, compared, faults, time.monotonic() - started)
+    with run_verify(spark, inputs, output, options, progress=progress) as verification:
+        faults = verification.faults
+    return DemoResult(inputs, found, trees(), faults, time.monotonic() - started)
 
 
 def _trees(spark: SparkSession, inputs: Inputs, output: Destination, options: Options) -> Metrics:
     trees = replace(options, design=replace(options.design, algorithm="trees", then=(), bound=None))
     with run_design(spark, inputs, output, trees, dry_run=True) as overlay:
         return overlay.metrics
-
-
-def _faults(
-    spark: SparkSession, inputs: Inputs, output: Destination, options: Options, progress: Progress
-) -> tuple[str, ...]:
-    with run_verify(spark, inputs, output, options, progress=progress) as verification:
-        return verification.faults
 
 
 def write_workload(spark: SparkSession, output: Destination, options: Options) -> Inputs:

@@ -66,11 +66,9 @@ def write_tables(
     unused = [table for table in (catalog.LINK_COSTS, catalog.SITE_COSTS) if table not in tables]
     places = {table: output.table(table.name) for table in (*tables, *unused)}
     spark = next(iter(tables.values())).sparkSession
-    looked = side_by_side([partial(delta.exists, spark, place) for place in places.values()])
-    there = {table for table, found in zip(places, looked, strict=True) if found}
-    known = [table for table in tables if table in there]
-    told = side_by_side([partial(delta.commit_metadata, spark, places[table]) for table in known])
-    others = [str(places[t]) for t, commit in zip(known, told, strict=True) if commit.get("job") not in OWN_JOBS]
+    looked = side_by_side([partial(_newest_commit, spark, place) for place in places.values()])
+    there = {table: commit for table, commit in zip(places, looked, strict=True) if commit is not None}
+    others = [str(places[t]) for t, commit in there.items() if t in tables and commit.get("job") not in OWN_JOBS]
     if others:
         raise InputError([f"{output} holds tables that no workload made ({', '.join(others)}). Give another --output."])
     left = [str(places[table]) for table in unused if table in there]
@@ -93,11 +91,15 @@ def made_before(
 ) -> Inputs | None:
     """A workload's tables where they are already, made of the same, and nobody has written since; else None."""
     places = {table.name: output.table(table.name) for table in tables}
+    looked = side_by_side([partial(_newest_commit, spark, place) for place in places.values()])
+    is_there = all(commit is not None and commit.get(MADE_OF) == list(made_of) for commit in looked)
+    return Inputs(**places) if is_there else None
 
-    def is_there(place: Reference) -> bool:
-        return delta.exists(spark, place) and delta.commit_metadata(spark, place).get(MADE_OF) == list(made_of)
 
-    return Inputs(**places) if all(side_by_side([partial(is_there, place) for place in places.values()])) else None
+def _newest_commit(spark: SparkSession, place: Reference) -> dict[str, Any] | None:
+    """What the newest commit of a table says of itself; None where there is no table."""
+    found = delta.commits_if_any(spark, place, 1)
+    return None if found is None else next((commit.metadata for commit in found), {})
 
 
 def workload_tables(spark: SparkSession, workload: Workload, rows_a_task: int = ROWS_A_TASK) -> dict[Table, DataFrame]:

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
+from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
@@ -47,6 +48,8 @@ FENCE = "overlay_spark"
 """The name under which Delta remembers the generation of a table."""
 LOOK_BACK = 50
 """How many commits back ours is looked for."""
+_folders: WeakKeyDictionary[SparkSession, dict[str, str]] = WeakKeyDictionary()
+"""Where each session found tables at relative paths, which takes a job."""
 
 
 def read(spark: SparkSession, reference: Reference, version: int | None = None) -> DataFrame:
@@ -75,9 +78,17 @@ class Commit(NamedTuple):
 
 
 def commits(spark: SparkSession, reference: Reference, most: int = LOOK_BACK) -> list[Commit]:
-    """The newest commits, newest first; none for a catalog table of another format."""
-    if not exists(spark, reference):
+    """The newest commits of a table, newest first; none for a catalog table of another format."""
+    found = commits_if_any(spark, reference, most)
+    if found is None:
         raise InputError([f"{reference}: there is no Delta table here. Check the path or name."])
+    return found
+
+
+def commits_if_any(spark: SparkSession, reference: Reference, most: int = LOOK_BACK) -> list[Commit] | None:
+    """As :func:`commits`, but None where there is no table."""
+    if not exists(spark, reference):
+        return None
     try:
         told = spark.sql(f"DESCRIBE HISTORY {identifier(spark, reference)} LIMIT {most:d}").select(
             "version", "userMetadata", "operation", F.unix_millis("timestamp")
@@ -100,20 +111,13 @@ def _metadata(text: str | None) -> dict[str, Any]:
 
 def version_of(spark: SparkSession, reference: Reference, run_id: str) -> int | None:
     """The version that a run committed last; None where it is not among the newest."""
-    told = (c.version for c in commits(spark, reference) if c.metadata.get("run_id") == run_id)
-    return next(told, None)
+    return next((c.version for c in commits(spark, reference) if c.metadata.get("run_id") == run_id), None)
 
 
 def latest_version(spark: SparkSession, reference: Reference) -> int | None:
     """The newest version of a Delta table; None for a catalog table of another format."""
     found = commits(spark, reference, 1)
     return found[0].version if found else None
-
-
-def commit_metadata(spark: SparkSession, reference: Reference) -> dict[str, Any]:
-    """What the newest commit says of itself."""
-    found = commits(spark, reference, 1)
-    return found[0].metadata if found else {}
 
 
 def exists(spark: SparkSession, reference: Reference) -> bool:
@@ -149,19 +153,27 @@ def identifier(spark: SparkSession, reference: Reference) -> str:
 
 
 def _absolute(spark: SparkSession, reference: Reference) -> str:
-    """The path of a table that is there, as SQL takes it. A relative one is where Spark finds it: its files tell."""
+    """The path of a table that is there, as SQL takes it. A relative one is where this session finds it."""
     path = reference.place
     if path.startswith("/") or re.match(r"[A-Za-z][\w+.-]*:", path):
         return path
+    known = _folders.setdefault(spark, {})
+    if path not in known and (found := _told_by_files(spark, reference)):
+        known[path] = found
+    return known.get(path, str(Path(path).absolute()))
+
+
+def _told_by_files(spark: SparkSession, reference: Reference) -> str | None:
+    """The folder of a table at a relative path, from the names of its files; None where it has none."""
     files = read(spark, reference).inputFiles()
-    named = "/".join(part for part in posixpath.normpath(path).split("/") if part not in (".", ".."))
+    named = "/".join(part for part in posixpath.normpath(reference.place).split("/") if part not in (".", ".."))
     if not files or not named:
-        return str(Path(path).absolute())
+        return None
     for file in (files[0], unquote(files[0])):  # a file's name comes as in an URL, or as it is
         folder, found, _ = file.rpartition(f"/{named}/")
         if found:
             return f"{folder}/{named}"
-    return str(Path(path).absolute())
+    return None
 
 
 def require_own_columns(spark: SparkSession, places: Mapping[Table, Reference]) -> frozenset[str]:

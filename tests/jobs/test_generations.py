@@ -43,7 +43,7 @@ def inputs(spark, tmp_path):
 
 
 def generation_of(spark, place, name):
-    return delta.commit_metadata(spark, place.table(name))["generation"]
+    return delta.commits(spark, place.table(name), 1)[0].metadata["generation"]
 
 
 def test_generations__count_up_and_all_tables_of_a_run_name_the_same(spark, place, inputs):
@@ -54,7 +54,7 @@ def test_generations__count_up_and_all_tables_of_a_run_name_the_same(spark, plac
         assert next_generation(spark, place) == generation + 1
         links = place.table("overlay_links")
         for name in DERIVED:
-            told = delta.commit_metadata(spark, place.table(name))
+            told = delta.commits(spark, place.table(name), 1)[0].metadata
             assert told["links_version"] == delta.latest_version(spark, links) == generation
     assert stale_tables(spark, place) == ()
     spark.sql(f"OPTIMIZE delta.`{place.table('overlay_nodes').place}`")  # tidied up by somebody

@@ -625,7 +625,7 @@ def test_overlay__whose_files_others_tidied_up_is_refreshed(spark, world):
         place = world.out.table(name)
         written = {path.rpartition("/")[2] for path in delta.read(spark, place).inputFiles()}
         rows = delta.read(spark, place).repartition(3)
-        metadata = delta.commit_metadata(spark, place)
+        metadata = delta.commits(spark, place, 1)[0].metadata
         rows.write.format("delta").mode("overwrite").option("userMetadata", json.dumps(metadata)).save(place.place)
         spark.sql(f"OPTIMIZE delta.`{place.place}`")
         kept = {path.rpartition("/")[2] for path in delta.read(spark, place).inputFiles()}

@@ -81,7 +81,7 @@ def test_row__says_what_became_of_the_run(spark, tmp_path):
     assert [rows["refused"][c] for c in ("algorithm", "status", "message")] == [None, "refused", faults]
     assert (json.loads(rows["refused"]["inputs"]), rows["refused"]["metrics"]) == ({}, None)
     assert [rows["failed"][c] for c in ("job", "status", "message")] == ["verify", "failed", "KeyboardInterrupt: "]
-    assert delta.commit_metadata(spark, output.table("runs"))["run_id"] == "failed"
+    assert delta.commits(spark, output.table("runs"), 1)[0].metadata["run_id"] == "failed"
 
 
 @pytest.mark.parametrize(

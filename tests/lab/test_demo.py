@@ -41,7 +41,7 @@ def test_workload__is_brokers_at_sites_the_ways_between_them_and_interests_of_th
     drawn = [column.tolist() for column in subscriptions(INTERESTS, np.arange(len(ids)), seed)]
     wanted = [(ids[v], f"topic-{t:03d}") for v, t in zip(*drawn, strict=True)]
     assert plain_delta.sorted_rows(given["subscriptions"]) == sorted(wanted)
-    assert delta.commit_metadata(spark, given["nodes"])["job"] == "demo"  # which the next one may replace
+    assert delta.commits(spark, given["nodes"], 1)[0].metadata["job"] == "demo"  # which the next one may replace
 
 
 @pytest.mark.spark
@@ -79,7 +79,7 @@ class Kept:
 
 
 def test_demo__designs_and_verifies_what_it_wrote_and_compares_trees_that_it_does_not_write(monkeypatch):
-    asked, results, steps = [], [], []
+    asked, results, steps, warmed = [], [], [], []
 
     def job(name, result):
         def run(spark, inputs, output, options, dry_run=False, progress=silent):
@@ -90,6 +90,14 @@ def test_demo__designs_and_verifies_what_it_wrote_and_compares_trees_that_it_doe
 
         return run
 
+    class Warmed:
+        def __init__(self, spark, options):
+            self.options = options
+
+        def wait(self):
+            warmed.append(self.options)
+
+    monkeypatch.setattr(module, "Warming", Warmed)
     monkeypatch.setattr(module, "write_workload", lambda *given: INPUTS)
     monkeypatch.setattr(
         module, "run_design", job("design", lambda asked: Kept(metrics=f"figures of {asked.design.algorithm}"))
@@ -114,4 +122,5 @@ def test_demo__designs_and_verifies_what_it_wrote_and_compares_trees_that_it_doe
     assert found.faults == ("one fault",)
     assert all(result.closed for result in results)
     assert steps == ["make workload", "read", "read"]
+    assert warmed == [options]  # so that a design finds its kernels warm
     assert found.seconds > 0

@@ -28,7 +28,7 @@ def test_figures__are_added_to_those_that_are_there_each_time_in_one_commit(spar
     record_figures(spark, SECOND, output, Run(job="benchmark", options=Options(), run_id="two"))
     assert plain_delta.sorted_rows(place) == FIRST + SECOND
     assert delta.latest_version(spark, place) == 1
-    assert delta.commit_metadata(spark, place) == {
+    assert delta.commits(spark, place, 1)[0].metadata == {
         "run_id": "two",
         "job": "benchmark",
         "generation": None,

@@ -47,9 +47,9 @@ def test_overwrite__creates_the_table_and_replaces_it_in_single_commits(spark, d
     assert not delta.exists(spark, place)
     delta.overwrite(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, COSTS), place, {"run_id": "one"})
     assert delta.exists(spark, place)
-    assert (delta.latest_version(spark, place), delta.commit_metadata(spark, place)) == (0, {"run_id": "one"})
+    assert (delta.latest_version(spark, place), delta.commits(spark, place, 1)[0].metadata) == (0, {"run_id": "one"})
     delta.overwrite(catalog.LINK_COSTS, catalog.LINK_COSTS.rows(spark, [("c", "d", 2.0)]), place, {"run_id": "two"})
-    assert (delta.latest_version(spark, place), delta.commit_metadata(spark, place)) == (1, {"run_id": "two"})
+    assert (delta.latest_version(spark, place), delta.commits(spark, place, 1)[0].metadata) == (1, {"run_id": "two"})
     assert sorted_rows(delta.read(spark, place)) == [("c", "d", 2.0)]
     assert sorted_rows(delta.read(spark, place, 0)) == COSTS
 
@@ -136,7 +136,7 @@ def test_append__to_a_table_of_version_0_1_adds_columns_and_keeps_rows(spark, ol
     rows = [row.asDict() for row in found.collect()]
     kept = [{**row, **dict.fromkeys(since), "given": None, "extra": None} for row in before]
     assert sorted(map(sorted_items, rows), key=str) == sorted(map(sorted_items, [*kept, added]), key=str)
-    assert delta.commit_metadata(spark, place) == {"run_id": "new"}
+    assert delta.commits(spark, place, 1)[0].metadata == {"run_id": "new"}
 
 
 @pytest.mark.parametrize("table", OLD_TABLES, ids=lambda table: table.name)
@@ -245,3 +245,24 @@ def test_commits__of_a_table_at_a_relative_path_are_found(spark, tmp_path, name,
     delta.overwrite(catalog.SUBSCRIPTIONS, frame, place, {"run_id": "one"})
     assert not place.place.startswith("/")
     assert [commit.metadata for commit in delta.commits(spark, place)] == [{"run_id": "one"}]
+
+
+def test_commits__of_a_table_at_a_relative_path_are_found_by_its_files_once(spark, tmp_path, monkeypatch):
+    looks, look = [], delta._told_by_files
+    monkeypatch.setattr(delta, "_told_by_files", lambda *given: looks.append(given) or look(*given))
+    place = Reference("delta", f"{os.path.relpath(tmp_path)}/wants")
+    for _ in range(2):  # a table without files does not tell where it is
+        delta.overwrite(catalog.SUBSCRIPTIONS, catalog.SUBSCRIPTIONS.rows(spark, []), place, {})
+        assert len(delta.commits(spark, place, 1)) == 1
+    assert len(looks) == 2
+    for run_id in ("one", "two"):
+        delta.overwrite(
+            catalog.SUBSCRIPTIONS, catalog.SUBSCRIPTIONS.rows(spark, [("a", "x")]), place, {"run_id": run_id}
+        )
+        assert delta.commits(spark, place, 1)[0].metadata == {"run_id": run_id}
+    assert len(looks) == 3
+
+
+def test_commits__are_none_where_there_is_no_table(spark, tmp_path):
+    for nowhere in (Reference("delta", str(tmp_path / "nowhere")), Reference.parse("table:default.nowhere")):
+        assert delta.commits_if_any(spark, nowhere) is None
