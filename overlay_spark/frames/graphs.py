@@ -72,12 +72,14 @@ def graphframes_labels(edges: DataFrame, workspace: Workspace) -> DataFrame:
 def _connected(vertices: DataFrame, edges: DataFrame, workspace: Workspace) -> DataFrame:
     """Settled vertices (id, ...) and edges (src, dst) -> vertices with ``component``.
 
-    ``graphx`` is not used: below 0.12.3 it stops after 31 steps without a word.
+    ``graphx`` is not used: below 0.12.3 it stops after 31 steps without a word. Each round is checkpointed: the next
+    one's query is then short, and planning a long one takes more time.
     """
     from graphframes import GraphFrame
 
     found: DataFrame = GraphFrame(vertices, edges).connectedComponents(
         algorithm="graphframes",
+        checkpointInterval=1,
         broadcastThreshold=-1,
         useLabelsAsComponents=True,
         use_local_checkpoints=not _has_checkpoint_folder(vertices.sparkSession),
