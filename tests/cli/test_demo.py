@@ -35,6 +35,7 @@ def test_print_demo__hides_no_fault(capsys):
     assert "Verified from the stored tables: NO: Topic 'x' is in 2 pieces." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_demo__shows_what_the_overlay_saves(spark, tmp_path, capsys):
     out = str(tmp_path / "demo")

@@ -84,6 +84,7 @@ def test_golden_cases__of_which_a_task_finishes_are_solved_link_by_link(spark, n
     assert {row["stage"] for row in rows} == {ROUND, FINISH}
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
@@ -172,6 +173,7 @@ def test_links_that_cannot_connect_every_topic__are_told_by_the_proof(spark):
             design(problem(spark, wants, costs), engine="frames", options=Options(frames=frames))
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_rounds__are_logged_with_what_they_found(spark, clusters, workspace, caplog):
     given, expected = clusters

@@ -15,7 +15,7 @@ from overlay_spark.options import Options
 from overlay_spark.tables import catalog
 from overlay_spark.tables.references import Destination
 from tests import plain_delta
-from tests.faults.processes import Process, raced, started_ahead
+from tests.faults.processes import PAIRS, Process, raced, started_ahead
 from tests.faults.refreshing import World, rows_of, runs_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.faults]
@@ -26,7 +26,6 @@ COSTS = {("a", "b"): 3.0, ("a", "c"): 3.0, ("b", "c"): 1.0}
 OLD, NEW = Options().designing("trees", then="reverse_delete"), Options().designing("greedy")
 WRITES = 5
 """The row that opens, links, topics, nodes, the row that closes."""
-TURNS = 20
 
 
 @pytest.fixture(scope="module")
@@ -117,14 +116,14 @@ def test_design__killed_when_a_file_appears_can_be_run_again(spark, given, tmp_p
 
 
 def test_design__raced_by_another_leaves_one_whole_overlay(spark, given, tmp_path):
-    """Twenty times two processes begin at the same moment; half of the places hold an overlay already."""
+    """Again and again two processes begin at the same moment; half of the places hold an overlay already."""
     world, command, _, clean = given
-    for turn in range(0, TURNS, 2):
+    for turn in range(0, PAIRS, 2):
         shutil.copytree(world.folder / "old", tmp_path / str(turn))
-    ended = raced(command, tmp_path, [[(tmp_path / str(turn), 0) for turn in range(TURNS)]] * 2)
-    assert [len(answers) for _, answers, _ in ended] == [TURNS] * 2, [told[-2000:] for *_, told in ended]
+    ended = raced(command, tmp_path, [[(tmp_path / str(turn), 0) for turn in range(PAIRS)]] * 2)
+    assert [len(answers) for _, answers, _ in ended] == [PAIRS] * 2, [told[-2000:] for *_, told in ended]
     lost = [answer for _, answers, _ in ended for answer in answers if answer.code != DONE]
-    for turn in range(TURNS):
+    for turn in range(PAIRS):
         place = Destination.parse(str(tmp_path / str(turn)))
         assert tables(place) == clean
         assert stale_tables(spark, place) == ()

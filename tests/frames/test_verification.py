@@ -156,7 +156,7 @@ def test_topics__keep_the_diameters_that_are_asked_for(spark, workspace, given):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("above", [None, 1], ids=["grouped", "contracted"])
+@pytest.mark.parametrize("above", [None, pytest.param(1, marks=pytest.mark.slow)], ids=["grouped", "contracted"])
 def test_labels__that_are_not_there_prove_nothing(spark, workspace, given, monkeypatch, above):
     """Whatever was lost on the way to the check: rows of the index, topics of it, or labels themselves."""
     right = links(spark, ("b", "a", 1.0), ("a", "c", 2.5))

@@ -63,6 +63,7 @@ def test_generations__count_up_and_all_tables_of_a_run_name_the_same(spark, plac
     assert rows == [("done", 0), ("done", 1)]
 
 
+@pytest.mark.slow
 def test_run__in_a_new_place_looks_for_each_table_once(spark, place, inputs, monkeypatch):
     """A look at what is not there takes ten times as long as one at a table."""
     look, missing = delta._stored_columns, Counter()
@@ -209,6 +210,7 @@ def test_look_ahead__is_at_what_is_there_and_begins_with_the_step(monkeypatch):
     assert told == ["check", "solve", "solve"]
 
 
+@pytest.mark.slow
 def test_design__looks_ahead_while_it_solves_and_a_dry_run_never(spark, place, inputs, monkeypatch):
     seen, look = [], delta.look_ahead
 

@@ -64,6 +64,7 @@ def test_design__of_topics_of_one_node_of_all_nodes_and_of_nodes_without_topics(
     assert verify(problem, overlay.links).ok
 
 
+@pytest.mark.slow
 def test_design__of_a_hundred_thousand_topics(spark, tmp_path):
     n_topics, n_nodes = 100_000, 60
     rng = np.random.default_rng(1)

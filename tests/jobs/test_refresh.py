@@ -249,6 +249,7 @@ def token(refusal):
     return str(refusal.value).partition("--approve ")[2].strip(".")
 
 
+@pytest.mark.slow
 def test_guard__refuses_all_at_once_and_lets_through_the_very_plan_whose_token_is_given(spark, world, tmp_path):
     old, before = stored(spark, world.out), world.copy(tmp_path / "before")
     much(world, old)
@@ -313,9 +314,12 @@ BAD_ROWS = {
     "a repeated row": ("INSERT INTO {s} SELECT * FROM {s} WHERE topic_id = 'alone'", "has 2 rows whose (node_id, topic_id) occurs more than once (first: "),
     "an unknown node": ("INSERT INTO {s} VALUES ('nobody', 't0')", "has 1 row of a node that table 'nodes' does not know (first: node_id='nobody')"),
 }  # fmt: skip
+SELDOM = ("an empty id", "an unknown node")
 
 
-@pytest.mark.parametrize("fault", BAD_ROWS)
+@pytest.mark.parametrize(
+    "fault", ["a null", "a repeated row", *[pytest.param(name, marks=pytest.mark.slow) for name in SELDOM]]
+)
 def test_bad_subscriptions__are_refused_in_one_message_before_anything_is_written(spark, world, fault):
     statement, message = BAD_ROWS[fault]
     spark.sql(statement.format(s=world.sql_name("subscriptions")))
@@ -348,6 +352,7 @@ def test_missing_coordinates_and_costs__are_refused_by_the_whole_check(spark, de
     require_input_refused(spark, world, "Table 'site_costs' has no cost for 5 pairs of sites in use")
 
 
+@pytest.mark.slow
 def test_listed_links__that_leave_a_topic_apart_are_refused_by_its_name(spark, world):
     members = world.members()["quiet"]
     lone = sorted(members)[0]
@@ -444,7 +449,9 @@ HOLES = {
 ADVICE = "Design the overlay anew, or allow refreshes to do so by refresh.redesign_on_hole."
 
 
-@pytest.mark.parametrize("hole", HOLES, ids=[hole.__name__ for hole in HOLES])
+@pytest.mark.parametrize(
+    "hole", [pytest.param(hole, id=hole.__name__, marks=[pytest.mark.slow] * (hole is restored)) for hole in HOLES]
+)
 def test_hole__in_the_feed_is_refused_with_the_reason(spark, world, hole):
     hole(spark, world)
     counts = commits(world.out.place)
@@ -477,6 +484,7 @@ def test_hole__files_without_versions_tell_nothing_of_changes(spark, world, tmp_
         run_refresh(spark, given, world.out, LOOSE)
 
 
+@pytest.mark.slow
 def test_finish__what_a_refresh_left_unwritten_is_as_if_it_had_not_been_stopped(spark, world, tmp_path, monkeypatch):
     """Killed right after its links, and run again when more had changed."""
     much(world, stored(spark, world.out))
