@@ -49,7 +49,10 @@ def labelled(spark, case_list, listed):
     return OverlayProblem(given.subscriptions, given.costs, catalog.NODES.rows(spark, sites))
 
 
-@pytest.mark.parametrize("copies", sorted({case["dc_lambda"] for case in CASES}))
+COPIES = sorted({case["dc_lambda"] for case in CASES})
+
+
+@pytest.mark.parametrize("copies", [pytest.param(COPIES[0], marks=pytest.mark.slow), *COPIES[1:]])
 def test_golden_cases__have_their_inner_links_by_part_and_then_those_between(spark, copies):
     cases = [case for case in CASES if case["dc_lambda"] == copies]
     divided = DivideOptions(by="site", least_nodes=1, copies=copies)
@@ -186,6 +189,7 @@ def test_divide__where_nothing_can_be_kept_gives_the_same(spark, workspace, refu
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_topics_that_cannot_be_connected__are_named_with_their_sides(spark):
     wants = [(name, topic) for name in "abcdef" for topic in ("x", "y")]
     costs = [("a", "b", 1.0), ("b", "c", 1.0), ("d", "e", 1.0), ("e", "f", 1.0)]

@@ -206,6 +206,7 @@ def test_facts__are_counted_from_the_answer(history):
     assert {name: told.facts[name] for name in expected} == expected
 
 
+@pytest.mark.slow
 @given(histories())
 def test_backups__of_every_node_are_told_up_to_a_size(history):
     if not can_be_connected(history):

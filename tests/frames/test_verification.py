@@ -117,6 +117,7 @@ def test_sides_of_broken_topics__are_not_planned_where_none_is_broken(spark, wor
     assert asked == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("rows", [
     [("c", "b", 2.0), ("c", "b", 2.0), ("c", "d", 9.0), ("a", "a", 1.0), ("b", "who", 1.0), ("who", "who", 1.0)],

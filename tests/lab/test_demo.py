@@ -44,6 +44,7 @@ def test_workload__is_brokers_at_sites_the_ways_between_them_and_interests_of_th
     assert delta.commits(spark, given["nodes"], 1)[0].metadata["job"] == "demo"  # which the next one may replace
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_workload__stays_where_it_is_as_an_earlier_demonstration_made_it(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CITIES", {"tokyo": None, "amsterdam": None})

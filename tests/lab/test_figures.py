@@ -20,6 +20,7 @@ FIRST = [
 SECOND = [("benchmark", "greedy", "grmaw.cpp", 60.0, 0, "seconds", 1e-9, None)]
 
 
+@pytest.mark.slow
 def test_figures__are_added_to_those_that_are_there_each_time_in_one_commit(spark, tmp_path):
     output = Destination.parse(str(tmp_path))
     place = output.table("experiments")
