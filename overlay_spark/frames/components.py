@@ -141,7 +141,7 @@ class Components:
         What is joined goes through one task (:meth:`_with` says why) and is shuffled by topic; what the components
         become is shuffled by node, and where they are not broadcast by component before.
         """
-        labels = self._labels(joins.limit(n_joins), workspace)
+        labels = self._labels(joins.limit(n_joins), n_joins, workspace)
         into = labels.select(F.col("id").alias("component"), F.col("component").alias("into"))
         rows = self._rows().join(F.broadcast(into) if self.small else into, "component", "left")
         moved = rows.select("node", "topic", F.coalesce("into", "component").alias("component"))
@@ -177,10 +177,10 @@ class Components:
             by_node = by_node.limit(self.problem.n_nodes)
         return replace(self, by_node=workspace.settle(by_node.select("node", topics, components)))
 
-    def _labels(self, joins: DataFrame, workspace: Workspace) -> DataFrame:
+    def _labels(self, joins: DataFrame, n_joins: int, workspace: Workspace) -> DataFrame:
         """Joins (a, b) -> (id, component): what the components at their ends become."""
         if self.method == GRAPHFRAMES:
-            return graphframes_labels(joins, workspace)
+            return graphframes_labels(joins, n_joins, workspace)
         bucket = F.pmod(self.topic_of(F.col("a")), F.lit(buckets_for(self.problem))).alias("bucket")
         spread = joins.repartition(self.n_parts, bucket).groupBy(bucket)
         return spread.applyInArrow(_labels_of, "id bigint, component bigint")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from overlay_spark.frames.indexing import IndexedProblem
-from overlay_spark.frames.workspace import Workspace
+from overlay_spark.frames.workspace import Workspace, parts_of
 
 
 def graphframes_is_available(spark: SparkSession) -> bool:
@@ -55,36 +56,55 @@ def graphframes_components(problem: IndexedProblem, overlays: DataFrame, workspa
     n, topic = problem.n_nodes, F.col("topic")
     vertices = problem.members.select(vertex_of(topic, F.col("node"), n).alias("id"), "topic", "node")
     edges = overlays.select(*[vertex_of(topic, F.col(end), n).alias(end) for end in ("src", "dst")])
-    found = _connected(workspace.settle(vertices), workspace.settle(edges), workspace)
+    settled = workspace.settle(vertices), workspace.settle(edges)
+    found = _connected(*settled, parts_of(problem.n_subscriptions), workspace)
     return found.select("topic", "node", node_of(F.col("component"), n).alias("component"))
 
 
-def graphframes_labels(edges: DataFrame, workspace: Workspace) -> DataFrame:
+def graphframes_labels(edges: DataFrame, n_edges: int, workspace: Workspace) -> DataFrame:
     """Edges (a, b) between any vertices -> (id, component) of their ends. Runs at once; the result is held.
 
     The label of a component is its least vertex.
     """
     edges = workspace.settle(edges.select(F.col("a").alias("src"), F.col("b").alias("dst")))
     vertices = edges.select(F.explode(F.array("src", "dst")).alias("id")).distinct()
-    return _connected(workspace.settle(vertices), edges, workspace)
+    return _connected(workspace.settle(vertices), edges, parts_of(2 * n_edges), workspace)
 
 
-def _connected(vertices: DataFrame, edges: DataFrame, workspace: Workspace) -> DataFrame:
+def _connected(vertices: DataFrame, edges: DataFrame, n_parts: int, workspace: Workspace) -> DataFrame:
     """Settled vertices (id, ...) and edges (src, dst) -> vertices with ``component``.
 
     ``graphx`` is not used: below 0.12.3 it stops after 31 steps without a word. Each round is checkpointed: the next
     one's query is then short, and planning a long one takes more time.
+
+    GraphFrames shuffles into as many partitions as its session says, some five times a round, and caches them all. So
+    it gets a session of its own, with as many as the rows are worth; the one given keeps its settings.
     """
     from graphframes import GraphFrame
 
-    found: DataFrame = GraphFrame(vertices, edges).connectedComponents(
+    given = vertices.sparkSession
+    own = given.newSession()
+    own.conf.set("spark.sql.shuffle.partitions", n_parts)
+    found: DataFrame = GraphFrame(_seen_by(own, vertices), _seen_by(own, edges)).connectedComponents(
         algorithm="graphframes",
         checkpointInterval=1,
         broadcastThreshold=-1,
         useLabelsAsComponents=True,
-        use_local_checkpoints=not _has_checkpoint_folder(vertices.sparkSession),
+        use_local_checkpoints=not _has_checkpoint_folder(given),
     )
-    return workspace.adopt(found)
+    settled = workspace.settle(found)  # what is cached for one session is not for another
+    found.unpersist()
+    return _seen_by(given, settled)
+
+
+def _seen_by(session: SparkSession, frame: DataFrame) -> DataFrame:
+    """The same rows, settled already, as a frame of another session of this Spark."""
+    name = f"overlay_spark_{uuid.uuid4().hex}"
+    frame.createGlobalTempView(name)
+    try:
+        return session.table(f"{session.conf.get('spark.sql.globalTempDatabase', 'global_temp')}.{name}")
+    finally:
+        session.catalog.dropGlobalTempView(name)
 
 
 def _has_checkpoint_folder(spark: SparkSession) -> bool:

@@ -77,11 +77,6 @@ class Workspace:
                 raise
         return frame
 
-    def adopt(self, frame: DataFrame) -> DataFrame:
-        """Take over a frame that somebody else persisted."""
-        self._held.append(frame)
-        return frame
-
     def settle(self, frame: DataFrame, rows: int | None = None) -> DataFrame:
         """Compute the rows now, once and for all. One job. ``rows`` says about how many, where they are not as many as
         the problem has.

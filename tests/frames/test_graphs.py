@@ -64,7 +64,11 @@ class Graph:
         labels = naive.components(vertices, edges)
         found = self.vertices.sparkSession.createDataFrame(list(labels.items()), "id bigint, component bigint")
         Graph.asked = SimpleNamespace(
-            options=options, edges=edges, vertices=vertices, found=self.vertices.join(found, "id").persist()
+            options=options,
+            edges=edges,
+            vertices=vertices,
+            found=self.vertices.join(found, "id").persist(),
+            parts=self.vertices.sparkSession.conf.get("spark.sql.shuffle.partitions"),
         )
         return Graph.asked.found
 
@@ -74,7 +78,10 @@ def test_graphframes_components__asks_for_one_graph_of_all_topics_and_lets_its_a
     subscriptions = [(n, "x") for n in "abcd"] + [(n, "y") for n in "bd"]
     given = indexed(problem(spark, subscriptions, [("a", "c", 1.0), ("b", "d", 1.0)]), workspace)
     overlays = sub_overlays(with_shared_topics(given, given.link_costs))
+    spark.conf.set("spark.sql.shuffle.partitions", "200")
     found = graphframes_components(given, overlays, workspace)
+    assert (Graph.asked.parts, spark.conf.get("spark.sql.shuffle.partitions")) == ("2", "200")
+    assert found.sparkSession is spark
     assert sorted_rows(found) == [(0, 0, 0), (0, 1, 1), (0, 2, 0), (0, 3, 1), (1, 1, 1), (1, 3, 1)]
     assert sorted(Graph.asked.vertices) == [0, 1, 2, 3, 5, 7]
     assert sorted(Graph.asked.edges) == [(0, 2), (1, 3), (5, 7)]
@@ -85,9 +92,9 @@ def test_graphframes_components__asks_for_one_graph_of_all_topics_and_lets_its_a
         "useLabelsAsComponents": True,  # else components have names of their own
         "use_local_checkpoints": False,  # this session has a folder for checkpoints
     }
-    assert Graph.asked.found.is_cached
-    workspace.close()
+    assert "Join" not in found._jdf.queryExecution().toString()  # no row of the answer is computed again
     assert not Graph.asked.found.is_cached
+    assert spark.sql("SHOW VIEWS IN global_temp").count() == 0
 
 
 def available(spark, monkeypatch, error=None):
