@@ -1,6 +1,6 @@
 """What a refresh begins with: when it cannot know what changed, and whom it trusts to have packed an overlay.
 
-What it reads is tested with the job (test_refresh.py)."""
+What it reads is tested with the job (test_refresh.py, test_refresh_ends.py)."""
 
 from __future__ import annotations
 
