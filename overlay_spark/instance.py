@@ -179,13 +179,7 @@ class Instance:
         src, dst = np.asarray(src, np.int32), np.asarray(dst, np.int32)
         return Links(src, dst, costs_of(self.costs, src, dst), replay(self.growing(), src, dst))
 
-    def shared_topics(self, src: NDArray[np.int32], dst: NDArray[np.int32]) -> NDArray[np.int32]:
-        """How many topics both ends of each link want."""
-        from overlay_spark.kernels.components import shared_counts
-
-        return shared_counts(self.offsets, self.topics, src, dst)
-
-    def component_labels(self, links: Links) -> NDArray[np.int64]:
+    def component_labels(self, links: Links) -> NDArray[np.int32]:
         """The component of each subscription in its topic's sub-overlay, as the position of its first member."""
         from overlay_spark.kernels.components import connected_labels, shared_edges
 
@@ -196,7 +190,7 @@ class Instance:
         """Topics whose nodes the links leave in more than one component, ascending."""
         return np.flatnonzero(self.apart(self.component_labels(links))).astype(np.int32)
 
-    def apart(self, components: NDArray[np.int64], counts: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    def apart(self, components: NDArray[Any], counts: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
         """Which topics are in several components, each of which has the position of one of its members for a name; of
         components whose name does not count, none."""
         is_name = components == np.arange(self.n_subscriptions)

@@ -162,13 +162,6 @@ def test_degrees__count_the_links_of_each_node(overlay):
     assert found.tolist() == [sum(v in pair for pair in pairs) for v in range(instance.n_nodes)]
 
 
-@given(overlays(any_pair=True))
-def test_shared_topics__are_those_both_ends_want(overlay):
-    instance, pairs = overlay
-    links, wants = checks.overlay_of(pairs), naive.interests(instance)
-    assert instance.shared_topics(links.src, links.dst).tolist() == [len(wants[u] & wants[v]) for u, v in pairs]
-
-
 def test_links__one_after_the_other_and_renumbered():
     first, second = (checks.overlay_of(pairs) for pairs in ([(0, 2)], [(1, 2), (0, 1)]))
     both = Links.one_after_the_other([first, second])

@@ -31,7 +31,7 @@ class Churn:
     near: NDArray[Any]
     events: int
     came: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    components: NDArray[np.int64] | None = None
+    components: NDArray[np.int32] | None = None
     """The component of each subscription under the links still there, as the position of one of its members; found
     where it is not told."""
 

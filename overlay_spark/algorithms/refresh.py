@@ -65,7 +65,7 @@ def refreshed(
     stored: Stored,
     changes: Changed,
     options: Options,
-    components: NDArray[np.int64] | None = None,
+    components: NDArray[np.int32] | None = None,
 ) -> Refreshed:
     """What a stored overlay becomes for the problem as it is now.
 
@@ -138,18 +138,18 @@ def contributions_beyond(sub: SubOverlays, links: Links, first: int) -> NDArray[
 def faults(instance: Instance, links: Links) -> dict[str, NDArray[Any]]:
     """What is wrong with an overlay, told without anything that chose its links: topics that it leaves ``apart``, and
     links that are ``repeated``, ``barred``, ``useless`` or of another ``cost``; nothing where it is right."""
-    from overlay_spark.kernels.proof import unreached
+    from overlay_spark.kernels.proof import walked
 
     codes = links.src.astype(np.int64) * instance.n_nodes + links.dst
     price = prices(instance.costs, links.src, links.dst)
-    left = unreached(instance.n_topics, instance.offsets, instance.topics, links.src, links.dst)
+    unreached, used = walked(instance.n_topics, instance.offsets, instance.topics, links.src, links.dst)
     order = np.argsort(codes, kind="stable")
     found = {
-        "apart": np.flatnonzero(left),
+        "apart": np.flatnonzero(unreached),
         "repeated": order[1:][np.diff(codes[order]) == 0],
         "barred": np.flatnonzero(price < 0),
         "cost": np.flatnonzero((price >= 0) & (price != links.cost)),
-        "useless": np.flatnonzero(instance.shared_topics(links.src, links.dst) == 0),
+        "useless": np.flatnonzero(~used),
     }
     return {name: wrong for name, wrong in found.items() if len(wrong)}
 

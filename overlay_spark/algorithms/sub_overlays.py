@@ -21,8 +21,8 @@ class SubOverlays:
 
     instance: Instance
     counts: NDArray[np.int32]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
 
     @classmethod
     def of(cls, instance: Instance, links: Links) -> SubOverlays:
@@ -52,13 +52,13 @@ class SubOverlays:
         """The topic of each edge."""
         return self.instance.topics[self.left]
 
-    def components(self) -> NDArray[np.int64]:
+    def components(self) -> NDArray[np.int32]:
         """The component of each subscription, as the position of its first member."""
         from overlay_spark.kernels.components import connected_labels
 
         return connected_labels(self.instance.n_subscriptions, self.left, self.right)
 
-    def joined(self, components: NDArray[np.int64]) -> NDArray[np.int64]:
+    def joined(self, components: NDArray[np.int32]) -> NDArray[np.int32]:
         """The components, named so too, of those told once the links are added to whatever made them."""
         from overlay_spark.kernels.components import joined_labels
 

@@ -72,7 +72,7 @@ class ChurnTask:
     rows: pa.Table
     changed: Changed
     backups: BackupRows
-    components: NDArray[np.int64] | None
+    components: NDArray[np.int32] | None
     """The component of each subscription, by the position of a member, where frames found them."""
     left: int
     """How many nodes of the stored overlay are gone."""
@@ -194,13 +194,13 @@ def _wanted(rows: dict[int, pa.Table]) -> tuple[Numbered, Numbered, list[str]]:
 
 def _components(
     rows: dict[int, pa.Table], keys: NDArray[np.int64], node_ids: pa.Array, topic_ids: pa.Array
-) -> NDArray[np.int64] | None:
+) -> NDArray[np.int32] | None:
     if COMPONENT not in rows:
         return None
     told = rows[COMPONENT]
     node, topic = places_of(node_ids, told.column("a")), places_of(topic_ids, told.column("b"))
     width, name = max(1, len(topic_ids)), numbers_of(told, 1)[:, 0]
-    found = np.empty(len(keys), np.int64)
+    found = np.empty(len(keys), np.int32)
     found[np.searchsorted(keys, node * width + topic)] = np.searchsorted(keys, name * width + topic)
     return found
 

@@ -158,14 +158,13 @@ def _found(costs: pa.StructArray, a: str, b: str, src: NDArray[Any], dst: NDArra
 
 def require_right(given: Given, raw: tuple[int, int, int]) -> None:
     """Every node, topic and subscription there is was seen, all topics are walked through, and all links of use."""
-    from overlay_spark.kernels.components import shared_counts
-    from overlay_spark.kernels.proof import unreached
+    from overlay_spark.kernels.proof import walked
 
     n_topics, wanted, src, dst = len(given.topic_ids), given.wanted, given.links.src, given.links.dst
     is_wanted = np.bincount(wanted, minlength=n_topics) > 0
     require((len(given.node_ids), n_topics, len(wanted)) == raw and len(is_wanted) == n_topics and is_wanted.all())
-    require((unreached(n_topics, given.offsets, wanted, src, dst) == 0).all())
-    require((shared_counts(given.offsets, wanted, src, dst) > 0).all())
+    unreached, used = walked(n_topics, given.offsets, wanted, src, dst)
+    require((unreached == 0).all() and used.all())
 
 
 def measured(given: Given, diameter_max_nodes: int) -> tuple[Figures, dict[str, pa.StructArray]]:

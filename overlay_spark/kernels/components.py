@@ -1,4 +1,7 @@
-"""Sub-overlays of a finished overlay, as one graph over subscriptions: edges, rows of neighbours, components."""
+"""Sub-overlays of a finished overlay, as one graph over subscriptions: edges, rows of neighbours, components.
+
+Positions of subscriptions are 32-bit numbers: most of what is done with them waits for memory.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ def find_root(parent: NDArray[np.int64], x: int) -> int:
 
 
 @kernel
-def joined_labels(parent: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+def joined_labels(parent: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """The least vertex of each vertex's component, where ``parent`` names those of before in the same way and the edges
     (left[i], right[i]) are new. Changes ``parent``."""
     for i in range(len(left)):
@@ -34,19 +37,19 @@ def joined_labels(parent: NDArray[np.int64], left: NDArray[np.int64], right: NDA
 
 
 @kernel
-def connected_labels(n: int, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+def connected_labels(n: int, left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int32]:
     """The least vertex of each vertex's component, in the graph of edges (left[i], right[i]) over 0..n-1."""
-    return joined_labels(np.arange(n), left, right)
+    return joined_labels(np.arange(n).astype(np.int32), left, right)
 
 
 @kernel
-def places_by_topic(n_topics: int, topics: NDArray[np.int32]) -> NDArray[np.int64]:
+def places_by_topic(n_topics: int, topics: NDArray[np.int32]) -> NDArray[np.int32]:
     """The place of each subscription when they are sorted by topic, those of one topic in their order."""
     first = np.zeros(n_topics + 1, np.int64)
     for topic in topics:
         first[topic + 1] += 1
     first = np.cumsum(first)
-    places = np.empty(len(topics), np.int64)
+    places = np.empty(len(topics), np.int32)
     for at in range(len(topics)):
         places[at] = first[topics[at]]
         first[topics[at]] += 1
@@ -84,12 +87,12 @@ def stars(
 @kernel
 def shared_edges(
     offsets: NDArray[np.int64], topics: NDArray[np.int32], src: NDArray[np.int32], dst: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """(counts, left, right): how many topics both ends of each link want; and for each of these, link after link, the
     two subscriptions it joins."""
     counts, longest, at = np.empty(len(src), np.int32), max(1, _longest_row(offsets)), 0
     out = np.empty((longest, 2), np.int64)
-    left, right = np.empty(4 * len(src) + longest, np.int64), np.empty(4 * len(src) + longest, np.int64)
+    left, right = np.empty(4 * len(src) + longest, np.int32), np.empty(4 * len(src) + longest, np.int32)
     for i in range(len(src)):
         if at + longest > len(left):
             left, right = _longer(left, at), _longer(right, at)
@@ -102,9 +105,9 @@ def shared_edges(
 
 
 @kernel
-def _longer(numbers: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def _longer(numbers: NDArray[np.int32], n: int) -> NDArray[np.int32]:
     """The first ``n`` numbers, with as much room again as there was."""
-    more = np.empty(2 * len(numbers), np.int64)
+    more = np.empty(2 * len(numbers), np.int32)
     more[:n] = numbers[:n]
     return more
 
@@ -150,7 +153,7 @@ def shared_counts(
 
 @kernel
 def neighbour_rows(
-    n: int, left: NDArray[np.int64], right: NDArray[np.int64], said: NDArray[Any]
+    n: int, left: NDArray[Any], right: NDArray[Any], said: NDArray[Any]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
     """Both directions of every edge (left[i], right[i]) as compressed sparse rows: (offsets, neighbours, what is said).
 

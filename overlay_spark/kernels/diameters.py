@@ -7,6 +7,8 @@ one (iFUB; Crescenzi, Grossi, Habib, Lanzi, Marino 2013, for distances that are 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -85,10 +87,10 @@ def diameter(offsets: NDArray[np.int64], neighbours: NDArray[np.int32], lengths:
 def topic_shapes(
     starts: NDArray[np.int64],
     edge_starts: NDArray[np.int64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
+    left: NDArray[Any],
+    right: NDArray[Any],
     costs: NDArray[np.int64],
-    labels: NDArray[np.int64],
+    labels: NDArray[Any],
     most_nodes: int,
 ) -> NDArray[np.int64]:
     """Rows (nodes, links, components, diameter, weighted diameter), one a topic; -1 for what is not measured.

@@ -26,8 +26,8 @@ class Graph(NamedTuple):
     alive: NDArray[np.bool_]
     ends: NDArray[np.int64]
     counts: NDArray[np.int32]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
 
 
 class _Search(NamedTuple):
@@ -38,7 +38,7 @@ class _Search(NamedTuple):
     right: NDArray[np.int32]
 
 
-def new_graph(n: int, counts: NDArray[np.int32], left: NDArray[np.int64], right: NDArray[np.int64]) -> Graph:
+def new_graph(n: int, counts: NDArray[np.int32], left: NDArray[np.int32], right: NDArray[np.int32]) -> Graph:
     """The graph over places 0..n-1 in which link i has the next ``counts[i]`` edges; all are alive."""
     via = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     rows = neighbour_rows(n, left, right, via)

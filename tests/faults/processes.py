@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PAIRS = int(os.environ.get("OVERLAY_SPARK_TESTS_PAIRS", "20"))
-"""How many pairs of runs race in a test."""
+TRIALS = int(os.environ.get("OVERLAY_SPARK_TESTS_TRIALS", "20"))
+"""How many pairs of runs race in a test, and at how many instants one is killed."""
 
 PROGRAM = """
 import contextlib, io, itertools, json, os, signal, sys, time

@@ -15,7 +15,7 @@ from overlay_spark.options import Options
 from overlay_spark.tables import catalog
 from overlay_spark.tables.references import Destination
 from tests import plain_delta
-from tests.faults.processes import PAIRS, Process, raced, started_ahead
+from tests.faults.processes import TRIALS, Process, raced, started_ahead
 from tests.faults.refreshing import World, rows_of, runs_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.faults]
@@ -118,12 +118,12 @@ def test_design__killed_when_a_file_appears_can_be_run_again(spark, given, tmp_p
 def test_design__raced_by_another_leaves_one_whole_overlay(spark, given, tmp_path):
     """Again and again two processes begin at the same moment; half of the places hold an overlay already."""
     world, command, _, clean = given
-    for turn in range(0, PAIRS, 2):
+    for turn in range(0, TRIALS, 2):
         shutil.copytree(world.folder / "old", tmp_path / str(turn))
-    ended = raced(command, tmp_path, [[(tmp_path / str(turn), 0) for turn in range(PAIRS)]] * 2)
-    assert [len(answers) for _, answers, _ in ended] == [PAIRS] * 2, [told[-2000:] for *_, told in ended]
+    ended = raced(command, tmp_path, [[(tmp_path / str(turn), 0) for turn in range(TRIALS)]] * 2)
+    assert [len(answers) for _, answers, _ in ended] == [TRIALS] * 2, [told[-2000:] for *_, told in ended]
     lost = [answer for _, answers, _ in ended for answer in answers if answer.code != DONE]
-    for turn in range(PAIRS):
+    for turn in range(TRIALS):
         place = Destination.parse(str(tmp_path / str(turn)))
         assert tables(place) == clean
         assert stale_tables(spark, place) == ()

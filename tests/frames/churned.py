@@ -17,6 +17,7 @@ from overlay_spark.costs import LISTED, POINTS, SITES
 from overlay_spark.frames import churn_rows as kinds
 from overlay_spark.frames.churn_packs import gathered, packed
 from overlay_spark.instance import Instance, Links
+from overlay_spark.kernels.components import shared_counts
 from overlay_spark.options import ChurnOptions, Options
 from overlay_spark.options.churn import COST, COVERS, DEGREE
 from tests import naive
@@ -88,7 +89,8 @@ class History:
             pairs = combinations(range(len(costs.table)), 2)
             within = ((a, a) for a in range(len(costs.table)))
             rows += [row(kinds.SITE_COST, f"s{a}", f"s{b}", [int(costs.table[a, b])]) for a, b in [*pairs, *within]]
-        links, shared = self.links, self.before.shared_topics(self.links.src, self.links.dst)
+        links = self.links
+        shared = shared_counts(self.before.offsets, self.before.topics, links.src, links.dst)
         for i, (u, v) in enumerate(links.pairs()):
             numbers = [int(links.cost[i]), int(shared[i]), int(links.contribution[i]), 3 * i]
             rows.append(row(kinds.LINK, nodes[u], nodes[v], numbers))
