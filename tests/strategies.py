@@ -19,8 +19,8 @@ from tests import naive
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 """Whether the kernels are machine code: plain ones are a hundred times slower, and get fewer and smaller examples."""
 
-settings.register_profile("compiled", max_examples=200, deadline=None, derandomize=True, database=None)
-settings.register_profile("plain", max_examples=25, deadline=None, derandomize=True, database=None)
+settings.register_profile("compiled", max_examples=120, deadline=None, derandomize=True, database=None)
+settings.register_profile("plain", max_examples=15, deadline=None, derandomize=True, database=None)
 settings.load_profile("compiled" if COMPILED else "plain")
 
 WORD_BORDERS = (63, 64, 65, 127, 128, 129, 200)

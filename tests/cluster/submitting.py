@@ -31,6 +31,23 @@ SETTINGS = {
 }
 
 
+JOBS = """
+import json, runpy, sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+for file, flags in json.loads(sys.argv[1]):
+    sys.argv = [file, *flags]
+    try:
+        runpy.run_path(file, run_name="__main__")
+    except SystemExit as ended:
+        if ended.code:
+            raise
+spark.stop()
+"""
+"""Programs one after the other, each with its flags, in one session: until one fails."""
+
+
 class Submission:
     """One spark-submit to a cluster, from a folder of its own."""
 

@@ -2,38 +2,82 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pyspark.sql import functions as F
 
 import overlay_spark
+from overlay_spark.jobs.design import run_design
+from overlay_spark.jobs.inputs import Inputs
 from overlay_spark.jobs.packing import pack
-from overlay_spark.tables import catalog
+from overlay_spark.jobs.refresh import run_refresh
+from overlay_spark.options import Options
+from overlay_spark.tables import catalog, delta, feed
 from overlay_spark.tables.references import Destination
 from tests import plain_delta
 from tests.cluster.cluster import clean_environment, python_seconds, wait_for
-from tests.cluster.submitting import ROOT
+from tests.cluster.submitting import JOBS, ROOT
 
 pytestmark = pytest.mark.cluster
 
-PIPELINE = ROOT / "pipelines" / "design_overlay.py"
+PIPELINE, REFRESH = (ROOT / "pipelines" / name for name in ("design_overlay.py", "refresh_overlay.py"))
 OVERLAY = (catalog.OVERLAY_LINKS, catalog.OVERLAY_TOPICS, catalog.OVERLAY_NODES)
+INPUTS = (catalog.SUBSCRIPTIONS, catalog.NODES)
+IN_ROUNDS = ("design.engine=frames", "frames.finish_in_task=0", "frames.least_band=5000")
+IN_PARTS = ("design.engine=divide", "divide.part_nodes=60", "divide.least_nodes=10", "divide.join_nodes=120")
 SLOW = ("--conf", "spark.executorEnv.NUMBA_DISABLE_JIT=1")
 """Kernels as plain Python: the solve takes some seconds more, and gives the same."""
 
 
-def arguments(folder):
+def arguments(folder, *settings, output="out"):
     return (
         *("--subscriptions", f"delta:{folder}/in/subscriptions"),
-        *("--nodes", f"delta:{folder}/in/nodes", "--coordinates", "--output", f"{folder}/out"),
+        *("--nodes", f"delta:{folder}/in/nodes", "--coordinates", "--output", f"{folder}/{output}"),
+        *(flag for setting in settings for flag in ("--set", setting)),
     )
 
 
-def tables(spark, folder):
+def inputs_in(folder):
+    place = Destination.parse(f"{folder}/in")
+    return Inputs(**{table.name: place.table(table.name) for table in INPUTS})
+
+
+def design_here(spark, folder, name, *settings):
+    """In this process's session; gives back the tables."""
+    options = Options.load(None, settings)
+    run_design(spark, inputs_in(folder), Destination.parse(f"{folder}/{name}"), options).close()
+    return tables(folder / name)
+
+
+def tables(folder, *more):
     place = Destination.parse(str(folder))
-    return {table.name: plain_delta.sorted_rows(place.table(table.name)) for table in OVERLAY}
+    return {table.name: plain_delta.sorted_rows(place.table(table.name)) for table in (*OVERLAY, *more)}
+
+
+def links_but_stages(found):
+    columns = catalog.OVERLAY_LINKS.schema.names
+    return [row[: columns.index("stage")] + row[columns.index("stage") + 1 :] for row in found["overlay_links"]]
+
+
+def stages_of(found):
+    return {row[catalog.OVERLAY_LINKS.schema.names.index("stage")] for row in found["overlay_links"]}
+
+
+def churn(spark, folder):
+    """A few nodes go, and as many come that are where they were and want what they did."""
+    place = Destination.parse(f"{folder}/in")
+    stored = {table: delta.read(spark, place.table(table.name)).localCheckpoint() for table in INPUTS}
+    gone = [row["node_id"] for row in stored[catalog.NODES].orderBy("node_id").limit(6).collect()]
+    for table, rows in stored.items():
+        theirs = rows.where(F.col("node_id").isin(gone))
+        came = theirs.withColumn("node_id", F.concat(F.lit("new "), "node_id"))
+        changes = theirs.withColumn(feed.ACTION, F.lit("remove"))
+        feed.merge(table, changes.union(came.withColumn(feed.ACTION, F.lit("add"))), place.table(table.name), {})
 
 
 def imports_ours(python):
@@ -45,24 +89,52 @@ def executors_of(tasks):
     return {task["Task Info"]["Executor ID"] for task in tasks if task["Task End Reason"]["Reason"] == "Success"}
 
 
-def test_zip__is_all_that_workers_and_driver_lack(spark, stored, cluster, submission, plain_python, package_alone):
+def failed(submission):
+    ends = submission.events("TaskEnd")
+    return [end["Task End Reason"] for end in ends if end["Task End Reason"]["Reason"] != "Success"]
+
+
+def test_zip__is_all_that_workers_and_driver_lack_for_any_job(
+    spark, stored, cluster, submission, plain_python, package_alone, tmp_path
+):
+    """Designs by each engine, and a refresh, give the tables that they give here."""
     assert not imports_ours(plain_python)
-    submission.start(PIPELINE, arguments(stored), plain_python, plain_python, package_alone.flags)
+    shutil.copytree(stored / "local", stored / "kept")
+    churn(spark, stored)
+    jobs = [
+        (PIPELINE, arguments(stored)),
+        (PIPELINE, arguments(stored, *IN_ROUNDS, output="rounds")),
+        (PIPELINE, arguments(stored, *IN_PARTS, output="parts")),
+        (REFRESH, arguments(stored, output="kept")),
+    ]
+    (tmp_path / "jobs.py").write_text(JOBS)
+    told = json.dumps([(str(file), flags) for file, flags in jobs])
+    submission.start(tmp_path / "jobs.py", [told], plain_python, plain_python, package_alone.flags)
     assert submission.wait() == 0, submission.said[-4000:]
-    assert tables(spark, stored / "out") == tables(spark, stored / "local")
-    (run,) = plain_delta.read(Destination.parse(str(stored / "out")).table("runs"))
+    designed, in_rounds = tables(stored / "out"), tables(stored / "rounds")
+    assert designed == design_here(spark, stored, "designed here")
+    assert links_but_stages(in_rounds) == links_but_stages(designed)
+    assert stages_of(in_rounds) == {"round"}
+    assert tables(stored / "parts") == design_here(spark, stored, "parts here", *IN_PARTS)
+    before = tables(stored / "local")
+    found = run_refresh(spark, inputs_in(stored), Destination.parse(f"{stored}/local"), Options())
+    assert found.metrics is not None
+    assert tables(stored / "kept", catalog.OVERLAY_BACKUPS) == tables(stored / "local", catalog.OVERLAY_BACKUPS)
+    assert tables(stored / "kept") != before
+    (run,) = plain_delta.read(Destination.parse(f"{stored}/out").table("runs"))
     assert (run["status"], run["package_version"]) == ("done", overlay_spark.__version__)
     (environment,) = submission.events("EnvironmentUpdate")
     assert dict(environment["Spark Properties"])["spark.master"] == cluster.url
     assert len(executors_of(submission.events("TaskEnd"))) == 2
+    assert failed(submission) == []
 
 
-def test_archive__is_all_that_a_bare_python_lacks(spark, stored, submission, bare_python, tmp_path):
+def test_archive__is_all_that_a_bare_python_lacks(stored, submission, bare_python, tmp_path):
     assert not imports_ours(bare_python)
     packed = pack(tmp_path / "packed", with_dependencies=True)
     submission.start(PIPELINE, arguments(stored), bare_python, sys.executable, packed.flags)
     assert submission.wait() == 0, submission.said[-4000:]
-    assert tables(spark, stored / "out") == tables(spark, stored / "local")
+    assert tables(stored / "out") == tables(stored / "local")
     assert len(executors_of(submission.events("TaskEnd"))) == 2
 
 
@@ -86,9 +158,7 @@ def test_workers__that_cannot_run_are_found_before_the_input_is_read(request, su
     assert not (tmp_path / "out").exists()
 
 
-def test_worker__killed_while_it_solves_changes_nothing(
-    spark, stored, cluster, submission, plain_python, package_alone
-):
+def test_worker__killed_while_it_solves_changes_nothing(stored, cluster, submission, plain_python, package_alone):
     submission.start(PIPELINE, arguments(stored), plain_python, plain_python, (*package_alone.flags, *SLOW))
     wait_for("the step before the solve to end", lambda: "index: " in submission.said)
     before = {worker.process.pid: python_seconds(worker.process.pid) for worker in cluster.workers}
@@ -106,4 +176,4 @@ def test_worker__killed_while_it_solves_changes_nothing(
     (removed,) = submission.events("ExecutorRemoved")
     lost = [task for task in submission.events("TaskEnd") if task["Task End Reason"]["Reason"] == "ExecutorLostFailure"]
     assert {task["Task Info"]["Executor ID"] for task in lost} == {removed["Executor ID"]}
-    assert tables(spark, stored / "out") == tables(spark, stored / "local")
+    assert tables(stored / "out") == tables(stored / "local")

@@ -26,12 +26,13 @@ from overlay_spark.options import Options, RefreshOptions
 from overlay_spark.tables import catalog
 from overlay_spark.tables.references import Destination
 from tests import plain_delta
+from tests.faults.processes import TRIALS
 from tests.faults.refreshing import World, ended_after, named, pairs_of, stored, versions
 from tests.strategies import SEEDS
 
 pytestmark = [pytest.mark.spark, pytest.mark.faults]
 
-RUNS, STEPS = 11, 11
+RUNS, STEPS = TRIALS // 2 + 1, 11
 NODES, TOPICS = 14, 5
 STAY = (0, 1, 2)
 """Nodes that always want the first topic, so that there are links at all times."""
@@ -269,7 +270,7 @@ def test_overlay__is_right_through_any_history_of_churn_and_kills(spark, tmp_pat
         f"steps {Churning.histories}, cost {np.mean(Churning.ratios):.3f} and at most {max(Churning.ratios):.3f} times"
     )
     print(f"\n{told} a new design's; (refreshed, tables left out): {dict(Churning.left)}")
-    assert len([steps for steps in Churning.histories if steps >= 10]) >= 10
+    assert len([steps for steps in Churning.histories if steps >= 10]) >= RUNS - 1
     for is_refreshed in (True, False):
         assert Churning.left[(is_refreshed, 0)]
     assert any(count for (is_refreshed, unfinished), count in Churning.left.items() if is_refreshed and unfinished)

@@ -156,9 +156,9 @@ def test_finish__whatever_was_written_already(spark, world, tmp_path, monkeypatc
         assert refresh(spark, cut).metrics is None
         require_same(stored(spark, cut.out), clean)
         assert head_of(spark, cut.out).unfinished == ()
-        counts = commits(cut.folder)
-        refresh(spark, cut)
-        assert commits(cut.folder) == counts
+    counts = commits(cut.folder)
+    refresh(spark, cut)
+    assert commits(cut.folder) == counts
 
 
 @pytest.mark.slow
