@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.costs import Costs, costs_among, uniform
+from overlay_spark.errors import GuardError
 
 if TYPE_CHECKING:
     from overlay_spark.kernels.growing import Growing
 
 
 LINK_COLUMNS = ("src", "dst", "cost", "contribution")
+MOST_SUBSCRIPTIONS = 2**31 - 1
+"""Kernels number them by 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,13 @@ class Instance:
     offsets: NDArray[np.int64]
     topics: NDArray[np.int32]
     costs: Costs
+
+    def __post_init__(self) -> None:
+        if len(self.topics) > MOST_SUBSCRIPTIONS:
+            raise GuardError(
+                f"{len(self.topics):,} subscriptions are too many for one task: {MOST_SUBSCRIPTIONS:,} is the most. "
+                "Design in parts: engine divide."
+            )
 
     @classmethod
     def from_pairs(

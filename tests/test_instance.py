@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from hypothesis import given
 
-from overlay_spark.instance import Instance, Links
+from overlay_spark.errors import GuardError
+from overlay_spark.instance import MOST_SUBSCRIPTIONS, Instance, Links
 from tests import checks, naive
 from tests.strategies import SEEDS, instances, overlays
 
@@ -160,6 +162,15 @@ def test_degrees__count_the_links_of_each_node(overlay):
     instance, pairs = overlay
     found = checks.overlay_of(pairs).degrees(instance.n_nodes)
     assert found.tolist() == [sum(v in pair for pair in pairs) for v in range(instance.n_nodes)]
+
+
+def test_instance__of_more_subscriptions_than_kernels_can_number_is_refused():
+    many, costs = np.broadcast_to(np.int32(0), MOST_SUBSCRIPTIONS + 1), checks.matrix([(0, 0, 0)])  # in no memory
+    with pytest.raises(
+        GuardError, match="2,147,483,648 subscriptions are too many for one task: 2,147,483,647 is the most"
+    ):
+        Instance(1, np.array([0, len(many)]), many, costs)
+    assert Instance(1, np.array([0, len(many) - 1]), many[1:], costs).n_nodes == 1
 
 
 def test_links__one_after_the_other_and_renumbered():

@@ -14,7 +14,7 @@ from overlay_spark.kernels._jit import kernel
 
 
 @kernel
-def find_root(parent: NDArray[np.int64], x: int) -> int:
+def find_root(parent: NDArray[Any], x: int) -> int:
     while parent[x] != x:
         parent[x] = parent[parent[x]]
         x = parent[x]
