@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from overlay_spark.algorithms.divide_conquer import representatives
 from overlay_spark.algorithms.repair import joining
 from overlay_spark.algorithms.sub_overlays import SubOverlays
-from overlay_spark.algorithms.trimming import FOR_REPAIRS, BackupsOf, busy_degree, lightened
+from overlay_spark.algorithms.trimming import BackupsOf, busy_degree, lightened
 from overlay_spark.costs import LISTED
 from overlay_spark.instance import Instance, Links
 from overlay_spark.options import Options
@@ -67,7 +67,7 @@ def kept_up(sub: SubOverlays, links: Links, churn: Churn, backups_of: BackupsOf,
                 to their backups only there.
     """
     instance, every = sub.instance, links
-    most = busy_degree(instance, links, FOR_REPAIRS)
+    most = busy_degree(instance, links)
     components = sub.components() if churn.components is None else churn.components
     apart = instance.apart(components) & churn.touched
     n_apart, shadow = int(apart.sum()), np.empty(0, np.int32)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay_spark.algorithms.repair import joined, repair
-from overlay_spark.algorithms.trimming import FOR_REPAIRS, busy_degree, changed, trimmed
+from overlay_spark.algorithms.trimming import busy_degree, changed, trimmed
 from overlay_spark.costs import LISTED
 from overlay_spark.instance import Instance, Links
 from overlay_spark.options import Options
@@ -136,7 +136,7 @@ class LiveOverlay:
 
     def _repaired(self, node: int, touched: NDArray[np.bool_], shadow: NDArray[np.int32], removed: Links) -> Repair:
         before = self.links
-        most = busy_degree(self.instance, before, FOR_REPAIRS) if self.options.churn.trim else None
+        most = busy_degree(self.instance, before) if self.options.churn.trim else None
         if self._is_whole and self.present[node]:  # it joins
             added = self._joined(node, shadow, most)
         else:

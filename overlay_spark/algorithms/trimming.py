@@ -18,7 +18,7 @@ from overlay_spark.options import Options
 if TYPE_CHECKING:
     from overlay_spark.kernels.reverse_delete import Graph
 
-FOR_REPAIRS, FOR_EXCHANGES = 7, 5
+BUSY_ABOVE = 5
 """Nodes of a degree so far above the average get no link while others can take it that are not much worse."""
 RELIEVED = 4
 """How many nodes of the greatest degree are relieved at most after one repair."""
@@ -101,9 +101,9 @@ def _at(instance: Instance, links: Links, nodes: NDArray[Any], both: bool = Fals
     return found
 
 
-def busy_degree(instance: Instance, links: Links, above: int) -> int:
+def busy_degree(instance: Instance, links: Links) -> int:
     """A degree so far above the average of the nodes that want anything."""
-    return 2 * len(links) // max(1, int(np.count_nonzero(np.diff(instance.offsets)))) + above
+    return 2 * len(links) // max(1, int(np.count_nonzero(np.diff(instance.offsets)))) + BUSY_ABOVE
 
 
 def _serving_only(sub: SubOverlays, touched: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -174,7 +174,7 @@ def _exchanged(
     if options.churn.by_degree:
         ends = np.unique(np.concatenate([links.src[given], links.dst[given]]))
         around = np.unique(np.concatenate([shadow, ends, backups_of(ends)]))
-    most = busy_degree(instance, now, FOR_EXCHANGES)
+    most = busy_degree(instance, now)
     added = joining(instance, rest, components, apart, around, options, most)
     other = Links.one_after_the_other([rest, added])
     if _price(instance, other, options) < _price(instance, now, options):

@@ -15,7 +15,7 @@ from overlay_spark.algorithms.churn import Churn, kept_up
 from overlay_spark.algorithms.greedy import greedy
 from overlay_spark.algorithms.low_degree import low_degree
 from overlay_spark.algorithms.sub_overlays import SubOverlays
-from overlay_spark.algorithms.trimming import FOR_REPAIRS, RELIEVED
+from overlay_spark.algorithms.trimming import BUSY_ABOVE, RELIEVED
 from overlay_spark.costs import listed_costs, matrix_costs
 from overlay_spark.instance import Instance
 from overlay_spark.options import ChurnOptions, DegreeOptions, Options
@@ -102,7 +102,7 @@ def test_untrimmed_links__are_those_of_a_repair_of_all_topics_apart_among_shadow
     old = batch.links.pairs()
     apart = [t for t in naive.broken_topics(now, old) if batch.churn.touched[t]]
     assert found.apart == len(apart)
-    most = 2 * len(old) // max(1, sum(map(bool, naive.interests(now)))) + FOR_REPAIRS
+    most = 2 * len(old) // max(1, sum(map(bool, naive.interests(now)))) + BUSY_ABOVE
     among = combinations(found.shadow.tolist(), 2)
     if is_by_cost:
         first = naive.repair(now, old, apart_but_for_waiting(now, batch, apart), among)
