@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from tests.cluster.overlays import IN_PARTS, PIPELINE, arguments, design_here, stages_of, tables
 from tests.cluster.submitting import ROOT
-from tests.cluster.test_cluster import IN_PARTS, PIPELINE, arguments, design_here, stages_of, tables
 
 pytestmark = pytest.mark.cluster
 

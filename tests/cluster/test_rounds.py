@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from tests.cluster.cluster import clean_environment
+from tests.cluster.overlays import IN_ROUNDS, PIPELINE, arguments, failed, links_but_stages, stages_of, tables
 from tests.cluster.submitting import ROOT
-from tests.cluster.test_cluster import IN_ROUNDS, PIPELINE, arguments, failed, links_but_stages, stages_of, tables
 
 pytestmark = pytest.mark.cluster
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 TRIALS = int(os.environ.get("OVERLAY_SPARK_TESTS_TRIALS", "20"))
-"""How many pairs of runs race in a test, at how many instants one is killed, and twice through how many histories."""
+"""How many pairs of runs race in a test, at how many instants one is killed; half as many histories are gone through."""
 
 PROGRAM = """
 import contextlib, io, itertools, json, os, signal, sys, time
